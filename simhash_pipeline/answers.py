@@ -35,6 +35,7 @@ class SheetLine:
     reason: str = ""  # of a drop, or the test that rejected a near miss; "" if it isn't known
     structure_distance: int | None = None
     similarity: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
+    fields: tuple[str, ...] = ()  # of the items, that differ
 
 
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
@@ -47,12 +48,12 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
         if missing:
-            raise SimhashError(f"{path} is no sheet of answers: no column {min(missing)!r}")
+            raise SimhashError(f"{path} is not a sheet of answers: no column {min(missing)!r}")
         return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:
         raise SimhashError(f"{path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise SimhashError(f"{path} is no sheet of answers: {error}") from error
+        raise SimhashError(f"{path} is not a sheet of answers: {error}") from error
 
 
 class AnsweredPairs:
@@ -108,6 +109,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             reason=(row.get("reason") or "").strip(),
             structure_distance=_bits(row, "structure_distance", where),
             similarity=_similarity(row, where),
+            fields=tuple(filter(None, _plain(row.get("fields")).split(", "))),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 _MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
 
@@ -95,6 +97,12 @@ def dedupe(
                         on_drop(page, verdict)
                 else:
                     yield page
+        if counts.unread and counts.unread.total() == counts.kept + counts.dropped.total():
+            logger.warning(
+                "None of %d pages could be judged: name their column by html_field or "
+                "content_field",
+                counts.kept,
+            )
 
     return Deduped(kept)
 
@@ -108,7 +116,7 @@ def _source(page: Any, row: str, options: Options) -> Source:
     url, held = page if isinstance(page, tuple) and len(page) == 2 else (None, page)
     if not (html := markup(held)):
         found = "empty" if html is not None else type(held).__name__
-        raise PageError("no_html", f"{row} is no page, but {found}")
+        raise PageError("no_html", f"{row} is not a page but {found}")
     is_text = isinstance(held, str) and not held.lstrip().startswith("<")
     return Source(html, url if url and isinstance(url, str) else row, is_text=is_text)
 

@@ -9,7 +9,7 @@ values must differ. A store keeps of an item
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
     values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, zeros if it
               doesn't count
-    rows      4 bytes for each further item of the page: of all that it says
+    rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together.
 """
@@ -26,10 +26,12 @@ from decimal import Decimal
 from enum import Enum
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
@@ -42,9 +44,13 @@ NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks
 ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
+PART = 16  # its text is less than half of the main text
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
+ROW_BYTES = 8
+_LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
+_MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
@@ -61,6 +67,11 @@ _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
+# Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
+_SAME_FIELDS_BITS = 3
+_IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
+_HOST = re.compile(r"(?:[A-Za-z][\w+.-]*:)?//[^/?#]*")
+_UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -151,7 +162,9 @@ def _text_of(value: Any) -> str:
         text = value[:_MOST_CHARS]
         # U+FFFD: the spider has read the page by a charset that isn't its own.
         return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
-    if value is None or isinstance(value, (bool, bytes)):
+    if isinstance(value, bool):
+        return f"{_UNSEEN}{value}"
+    if value is None or isinstance(value, bytes):
         return ""
     if isinstance(value, float):
         return f"{value:.15g}"
@@ -175,8 +188,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = _Page(page, source)
     most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
     counted: dict[str, list[str]] = {}
-    text, is_here = None, False
+    text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
+    if not (item.is_row or item.is_named):
+        pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
+    row = list[tuple[str, str, str, str]]()
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
@@ -184,15 +200,21 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         kept = seen.witnessed(value, plain) if not is_long or not is_shown else plain
         is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
-        if is_pages and text is None and not item.is_row:
+        is_text = text is None and not item.is_row and (is_pages or is_shown)
+        if is_long and is_text:
             text = _digest(plain.replace(" ", ""), 8)
+            is_part = not is_pages
+        if is_long and is_text and is_pages:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
             kept = plain[:_SHORT_CHARS]
-        elif not kept and (item.is_row or item.is_named or value in item.carried):
+        elif not kept and (item.is_row or value in item.carried):
             is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            kept = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
+            kept = plain if seen.is_brought(value) and not is_url else ""
+        if item.is_named:  # its every change counts: "12 dead" in a text is no counter
+            kept = " ".join(_plain(value).split())
         counted.setdefault(name, []).extend([kept] if kept else ())
+        row.append((name, value, plain, kept))
     if not is_here and not any(counted.values()):
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
         has_words = any(_TELLING.search(value) for _, value in brought)
@@ -200,8 +222,26 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
-    flags |= ROW * item.is_row | WAITS * item.waits
-    return Said(*_packed(flags, counted), text)
+    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
+    values, names = _packed(flags, counted)
+    if item.is_row:
+        values += _row(row, seen, is_cut=len(pairs) < len(item.pairs))
+    return Said(values, names, text)
+
+
+def _row(said: list[tuple[str, str, str, str]], page: _Page, *, is_cut: bool) -> bytes:
+    """8 bytes of a row's (name, value, folded, what counts of it): see `names_itself`."""
+    counted = [(name, value, kept) for name, value, _, kept in said if kept]
+    is_whole = not is_cut and all(
+        kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said
+    )
+    is_named = any(page.links_once(value) for _, value, _ in counted)
+    says = sorted(f"{name}\0{_link_of(value) or kept}" for name, value, kept in counted)
+    return _marked(_digest("\0".join(says), ROW_BYTES), _LINKED * (is_whole and is_named))
+
+
+def _marked(row: bytes, marks: int) -> bytes:
+    return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
 def _head(text: str) -> str:
@@ -213,7 +253,7 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, kept in counted.items():
-        byte = _digest(name, 1)[0] or 1
+        byte = byte_of(name)
         if kept:
             names[byte] = name
         by_byte.setdefault(byte, []).extend(kept)
@@ -222,6 +262,10 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+def byte_of(name: str) -> int:
+    return _digest(name, 1)[0] or 1
 
 
 class _Page:
@@ -277,7 +321,7 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
-        return any(self._has(source, text) for source in self._sources)
+        return any(any(_places(source, text)) for source in self._sources)
 
     @cached_property
     def _sources(self) -> tuple[str, ...]:
@@ -288,31 +332,37 @@ class _Page:
         plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
         return (source, plain) if plain is not source else (source,)
 
-    @staticmethod
-    def _has(source: str, text: str) -> bool:
-        place = source.find(text)
-        for _ in range(100):
-            if place < 0:
-                return False
-            end = place + len(text)
-            if len(text) >= _SHORT_VALUE_CHARS:
-                if not (_joins(source, place) or _joins(source, end)):
-                    return True
-            elif source[end : end + 1] in _ENDS:
-                before = source[max(0, place - 2) : place].strip()
-                if before[-1:] in _OPENS:
-                    return True
-            place = source.find(text, end)
-        return False
+    def links_once(self, url: str) -> bool:
+        """Whether the page links to it as one row does; what all rows link to names none."""
+        link = _link_of(url)
+        found = max(len([*islice(_places(each, link), _MOST_LINKS + 1)]) for each in self._sources)
+        return link != "" and 0 < found <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
         if path := _path_of(text):
-            return unquote(path).lower() in self._url
+            return _has_word(self._url, unquote(_link_of(text) or path).lower())
         return _has_word(self._url, text.lower())
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
+
+
+def _places(source: str, text: str) -> Iterator[bool]:
+    """True for each place where the source has a value by itself; looks at 100 at most."""
+    place = source.find(text) if text else -1
+    for _ in range(100):
+        if place < 0:
+            return
+        end = place + len(text)
+        if len(text) >= _SHORT_VALUE_CHARS:
+            if not (_joins(source, place) or _joins(source, end)):
+                yield True
+        elif source[end : end + 1] in _ENDS:
+            before = source[max(0, place - 2) : place].strip()
+            if before[-1:] in _OPENS:
+                yield True
+        place = source.find(text, end)
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -366,6 +416,14 @@ def _path_of(text: str) -> str:
     return parts.path.strip("/") or parts.netloc
 
 
+def _link_of(text: str) -> str:
+    """A URL but for its scheme and host; "" for another text, and for an image's."""
+    path = _path_of(text)
+    if not path or _IMAGE.search(path):
+        return ""
+    return _HOST.sub("", text, count=1).strip("/") or path
+
+
 def _has_word(text: str, word: str) -> bool:
     place = text.find(word)
     while place >= 0:
@@ -385,11 +443,13 @@ def _joins(text: str, place: int) -> bool:
 
 def _folded(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    if "<" in text:
-        text = html.unescape(_TAG.sub("\n", text))
-    lines = spelled(text).lower().splitlines()
+    lines = _plain(text).splitlines()
     lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
     return " ".join(" ".join(lines).split())
+
+
+def _plain(text: str) -> str:
+    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
 def _digest(text: str, size: int) -> bytes:
@@ -399,14 +459,12 @@ def _digest(text: str, size: int) -> bytes:
 # --- two items
 
 
-def differing(
-    values: bytes, others: bytes, *, on_one_site: bool, in_one_template: bool, are_alike: bool
-) -> bytes:
+def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. In one template another value of one name is news, and
-    where the pages `are_alike` a name that the other item lacks. On two sites the texts decide, but
-    of rows and named fields.
+    b"" where it says nothing else. In one template another value of one name is news, and where
+    the fields are the same a name that the other item lacks: `structure_bits` is the distance of
+    the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -416,38 +474,70 @@ def differing(
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
-    if values[0] & (NAMED | CARRIED) and lacking and (on_one_site or values[0] & NAMED):
-        return other + lacking
     if values[0] & NAMED:
-        return other
-    if on_one_site and are_alike:
+        return other + lacking
+    if structure_bits is None:
+        return b""
+    if values[0] & CARRIED and lacking:
+        return other + lacking
+    if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    return other if on_one_site and len(other) > (0 if in_one_template else 1) else b""
+    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
 def row_of(values: bytes) -> bytes:
-    """4 bytes of all that an item says."""
-    return blake2b(_values_in(values), digest_size=4).digest()
+    """8 bytes of all that an item says."""
+    end = _end_of(values)
+    if values[0] & ROW:
+        return values[end : end + ROW_BYTES]
+    return _marked(blake2b(values[2:end], digest_size=ROW_BYTES).digest(), 0)
 
 
 def rows_in(values: bytes) -> list[bytes]:
-    """Those of all items of the page, the first of which the values are."""
-    return [row_of(values), *_fours(values[2 + 4 * values[1] :])]
+    """Those of all items of the page, the first of which the values are; not the rows before."""
+    rows = _cut(values[_end_of(values) :], ROW_BYTES)
+    return [row_of(values), *(row for row in rows if not row[0] & _BEFORE)]
 
 
-def with_rows(values: bytes, rows: Iterable[bytes]) -> bytes:
-    """The values, and the first 100 of these rows."""
-    further = [row for row in dict.fromkeys(rows) if row != row_of(values)]
-    return values[: 2 + 4 * values[1]] + b"".join(further[:MOST_ROWS])
+def with_rows(values: bytes, rows: Iterable[bytes], before: Iterable[bytes] = ()) -> bytes:
+    """The values with the first 100 of these rows, and of those that the page had before."""
+    known = {row_of(values)}
+    for each, mark in ((rows, 0), (before, _BEFORE)):
+        further = [row for row in dict.fromkeys(each) if row not in known][:MOST_ROWS]
+        known.update(further)
+        values += b"".join(_marked(row, row[0] & _LINKED | mark) for row in further)
+    return values
+
+
+def names_itself(row: bytes) -> bool:
+    """Whether a row is known by itself: all that it says counts, a link of its own among it.
+
+    A price or a name alone, or what stands next to a part of its page's address, may be that of
+    another thing: `{"author", "rating"}` on the pages of two products.
+    """
+    return row[0] & _LINKED > 0
+
+
+def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
+    """8 bytes for each row of a site that names itself, by which stores find it; None for none."""
+    rows = [] if values is None else [*_cut(values[_end_of(values) :], ROW_BYTES)]
+    place = f"{namespace} {site} ".encode("utf-8", "replace")
+    found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
+    return b"".join(blake2b(row, digest_size=ROW_BYTES).digest() for row in found) or None
 
 
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
-    return values is not None and (values[0] & ROW > 0 or len(values) > 2 + 4 * values[1])
+    return values is not None and (values[0] & ROW > 0 or len(values) > _end_of(values))
 
 
 def waits(values: bytes | None) -> bool:
     return values is not None and values[0] & WAITS > 0
+
+
+def is_part(values: bytes | None) -> bool:
+    """Whether the item's text is a lesser part of its page, and what else it says doesn't count."""
+    return values is not None and values[0] & PART > 0
 
 
 def say_more(values: bytes | None, others: bytes | None) -> bool:
@@ -465,13 +555,13 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     )
 
 
-def _values_in(values: bytes) -> bytes:
-    return values[2 : 2 + 4 * values[1]]
-
-
 def _by_name(values: bytes) -> dict[int, bytes]:
-    return {each[0]: each[1:] for each in _fours(_values_in(values))}
+    return {each[0]: each[1:] for each in _cut(values[2 : _end_of(values)], 4)}
 
 
-def _fours(packed: bytes) -> Iterator[bytes]:
-    return (packed[i : i + 4] for i in range(0, len(packed), 4))
+def _end_of(values: bytes) -> int:
+    return 2 + 4 * values[1]
+
+
+def _cut(packed: bytes, size: int) -> Iterator[bytes]:
+    return (packed[i : i + size] for i in range(0, len(packed), size))

@@ -21,8 +21,10 @@ from simhash_pipeline.item_values import (
     NOTHING,
     Said,
     is_row,
+    row_keys,
     rows_in,
     said_by,
+    say_more,
     waits,
     with_rows,
     with_values,
@@ -56,14 +58,15 @@ from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_BY_TEXT = ("content", "content and structure", "item", "paragraph", "thin")
+_BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 _ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
-# Copies aren't kept: a paragraph that more kept pages have is their site's.
-_MAX_SAME_PARAGRAPH = 3
+_MAX_SAME_ROW = 8
+# Copies aren't kept: a paragraph or a minhash that more kept pages have is their site's.
+_MAX_SAME_WORDS = 3
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
@@ -165,9 +168,19 @@ class Judge:
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
+        if verdict.stored and verdict.known_rows and page.item_values is not None:
+            # They may be on the next page by now.
+            self._put_rows(verdict, page.item_values, ())
         if blocks and teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
+
+    def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
+        """That on a further item of a kept page, if another page gave that very row; else None."""
+        row = stored_page(url, page, self._options, self._clock(), said)
+        if row.row_keys is None:
+            return None
+        return self._store.settle(row, lambda view: (Action.SKIP, self._row_verdict(row, view)))
 
     def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
         """The judged page's title and main text, without what its template repeats by now."""
@@ -199,9 +212,13 @@ class Judge:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
         self._memory.finish(verdict)
         if verdict.stored and said.values is not None:
-            values = with_rows(said.values, (*rows, *verdict.known_rows))
-            if values != said.values:
-                self._store.put_values(verdict.namespace, verdict.key, values)
+            self._put_rows(verdict, said.values, rows)
+
+    def _put_rows(self, verdict: Verdict, stored: bytes, rows: Iterable[bytes]) -> None:
+        values = with_rows(stored, rows, verdict.known_rows)
+        if values != stored:
+            keys = row_keys(values, verdict.namespace, site_of(verdict.key))
+            self._store.put_values(verdict.namespace, verdict.key, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that a verdict stored: its item was dropped or failed later on.
@@ -286,6 +303,7 @@ class Judge:
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
         view.one_site = self._options.scope == "site"
+        yield from ((other, "item", None) for other in self._with_this_row(page, view))
         found = self._candidates(page, view)
         rejections: set[RejectedBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
@@ -309,6 +327,31 @@ class Judge:
         for other, reason in renamed:
             yield other, reason, "shared notice" if has_two_names else None
 
+    def _row_verdict(self, row: StoredPage, view: View) -> Verdict | None:
+        other = next(self._with_this_row(row, view), None)
+        if other is None:
+            return None
+        verdict = verdict_of(row, "item", other, dropped=True)
+        return replace(verdict, provisional=view.is_unconfirmed(other))
+
+    def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+        """Pages of the same template and name that gave the very row, see `names_itself`.
+
+        It came out in this run, or did before, where unchanged pages are dropped.
+        """
+        if not self._options.second_look:
+            return
+        for other in islice(view.same_row(), _MAX_SAME_ROW):
+            is_row_now = not say_more(page.item_values, other.item_values)  # else before it changed
+            came_out = (self._options.unchanged == "drop", self._memory.has_seen(other), is_row_now)
+            if (
+                sum(came_out) > 1
+                and in_one_template(page, other)
+                and not are_two_subjects(page, other, view.repeated_text)
+                and not self.answers.are_other_pages(page, other)
+            ):
+                yield other
+
     def _candidates(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages that may be the page's twin, each with the reason to drop it then."""
         match = self._options.match
@@ -331,7 +374,7 @@ class Judge:
             have_both = is_both and None not in (page.structure, other.structure)
             yield other, "content and structure" if have_both else "content"
         if self._options.second_look and page.content is not None:
-            yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
+            yield from ((other, "sketch") for other in self._by_sketch(page, view))
 
     def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """The first two stored pages of its pattern, see page/short_pages.py, or none."""
@@ -351,17 +394,20 @@ class Judge:
             ):
                 yield other, "address"
 
-    def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
-        """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
+    def _by_sketch(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+        """Pages whose sketches agree and that aren't near in content: of one paragraph or minhash.
 
-        Where one template's byline or caption was read with an article, and another's wasn't, the
-        content fingerprint of a few paragraphs moves by more bits than the distance. In one
-        template of a site such a line is the page's own, as in a text that is given alone.
+        Where one template's byline or caption was read with an article, and another's wasn't, or
+        some words were changed, the content fingerprint moves by more bits than the distance. In
+        one template of a site such a line or word is the page's own.
         """
-        found = list(islice(view.same("digest"), _MAX_SAME_PARAGRAPH + 1))
-        for other in found if len(found) <= _MAX_SAME_PARAGRAPH else ():
-            are_texts = page.structure is None and other.structure is None
-            if are_texts or (page.site == other.site and in_one_template(page, other)):
+        others: dict[str, StoredPage] = {}
+        for column in ("digest", "minhash"):
+            found = list(islice(view.same(column), _MAX_SAME_WORDS + 1))
+            if len(found) <= _MAX_SAME_WORDS:
+                others |= {other.url: other for other in found}
+        for other in others.values():
+            if page.site == other.site and in_one_template(page, other):
                 continue
             is_near = contents_agree(page, other, self._options)
             if not is_near and sketches_agree(page, other, self._options.sketch_distance):
@@ -412,11 +458,12 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
+    site = site_of(key)  # its host is in lower case, and in ASCII
     own = {
         "url": key,
         "given_url": "" if url == key else url.encode("utf-8", "replace").decode(),
         "namespace": options.namespace,
-        "site": site_of(key),  # its host is in lower case, and in ASCII
+        "site": site,
         "first_seen": seen_at,
         "seen_at": seen_at,
         "title": page.title[:TITLE_CHARS],
@@ -424,5 +471,6 @@ def stored_page(
         "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,
         "item_values": said.values,
+        "row_keys": row_keys(said.values, options.namespace, site),
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)

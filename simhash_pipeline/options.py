@@ -138,7 +138,6 @@ T = TypeVar("T")
 SEGMENTERS = ("words", "jieba", "jieba-cpp", "java-characters", "spaces", "ascii-words")
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
-HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
 # Published ways to make fingerprints, as they differ from the default.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
@@ -204,7 +203,9 @@ class Options:
     Each field is a Scrapy setting, in capitals and with the prefix `SIMHASH_`.
     """
 
-    enabled: bool = _option(True, FLAG, "False disables the pipeline.")
+    enabled: bool = _option(
+        True, FLAG, "False disables the pipeline, as in one spider's `custom_settings`."
+    )
     match: str = _option(
         "content",
         one_of("content", "structure", "both", "either"),
@@ -318,7 +319,7 @@ class Options:
         (),
         or_none(NAMES),
         "The item fields whose values distinguish pages. `()`: all whose values are found on the "
-        'page. `("sku", "price")`: only these, found there or not. `("-position",)`: all but '
+        'page. `("sku", "price")`: only these, every change in them. `("-position",)`: all but '
         "these. None: no field.",
     )
     answers: str | None = _option(
@@ -330,8 +331,8 @@ class Options:
     keep_text: bool = _option(
         False,
         FLAG,
-        "True keeps the title and the visible text of every judged page in the store, compressed, "
-        "so that `explain` and `report` can show them.",
+        "True keeps the title, the visible text and the item's values of every judged page in the "
+        "store, compressed, so that `explain` and `report` can show them.",
     )
     html_field: str | None = _option(
         "html",
@@ -441,12 +442,6 @@ class Options:
         or_none(whole(1, 10**6, "features")),
         "Use only this many of the heaviest content features. None uses all.",
     )
-    hash: str = _making_option(
-        _OrPreset("murmur3"),
-        one_of_or_path(*HASHES, call="bytes -> int"),
-        "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
-        "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
-    )
 
     def __post_init__(self) -> None:
         faults, preset = [], preset_options(self.preset)
@@ -514,8 +509,13 @@ class Options:
     @property
     def reads_beside(self) -> bool:
         """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
-        chosen = {self.extractor, self.segmenter, self.weights, self.hash}
-        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS, *HASHES}
+        chosen = {self.extractor, self.segmenter, self.weights}
+        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS}
+
+    @property
+    def hash(self) -> str:
+        """The hash of the content features, which the preset chooses: see page/hashing.py."""
+        return str(preset_options(self.preset).get("hash", "murmur3"))
 
     @property
     def set_when(self) -> str:
@@ -552,7 +552,7 @@ def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T
     except (ImportError, AttributeError, ValueError) as error:
         raise OptionsError([f"{fault}; it can't be loaded: {error}"]) from error
     if not callable(found):
-        raise OptionsError([f"{fault}; that is a {type(found).__name__}, no callable"])
+        raise OptionsError([f"{fault}; that is a {type(found).__name__}, not a callable"])
 
     @functools.wraps(found)
     def guarded(argument: Any) -> T:

@@ -33,6 +33,11 @@ class RunMemory:
         if verdict.stored and page.first_seen == self._began:
             self._stored_at_once.add(hash((page.namespace, page.url)))
 
+    def has_seen(self, page: StoredPage) -> bool:
+        """Whether the page was stored, or found as it was, in this run."""
+        is_first = hash((page.namespace, page.url)) in self._stored_at_once
+        return is_first or (self._began is not None and page.seen_at > self._began)
+
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""
         if self._began is None or say_more(page.item_values, previous.item_values):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.source import ItemValues
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.verdict import Verdict
 
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
+MOST_VALUES, VALUE_CHARS = 50, 100  # of an item: the report and `explain` show them
 
 
 class TextBuffer:
@@ -21,7 +23,7 @@ class TextBuffer:
         self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
         self._characters = 0
 
-    def add(self, verdict: Verdict, page: PageFingerprint) -> None:
+    def add(self, verdict: Verdict, page: PageFingerprint, item: ItemValues | None) -> None:
         self._texts[verdict.namespace, verdict.key] = PageText(
             namespace=verdict.namespace,
             url=verdict.key,
@@ -29,6 +31,7 @@ class TextBuffer:
             text=page.text,
             kept_at=time.time(),
             left_out=page.left_out,
+            item="" if item is None else "\n".join(map(_line, item.pairs[:MOST_VALUES])),
         )
         self._characters += len(page.text) + len(page.left_out)
 
@@ -45,3 +48,8 @@ class TextBuffer:
             self._store.keep_texts(self._texts.values())
         self._texts.clear()
         self._characters = 0
+
+
+def _line(pair: tuple[str, str]) -> str:
+    name, value = (" ".join(text[:VALUE_CHARS].split()) for text in pair)
+    return f"{name}: {value}"

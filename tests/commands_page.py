@@ -13,26 +13,26 @@ from tests.documents import DOCS
 PAGE = DOCS / "reference/commands.md"
 HEAD = """# Commands
 
-Made from the code by `python -m tests.commands_page`. Each command exists as `scrapy simhash` and
-as `simhash`; `--help` prints the same. Each takes `-s NAME=VALUE`, repeatedly: a setting in place
-of the project's. Where a section names them,
+Made from the code. Each command exists as `scrapy simhash` and as `simhash`; `--help` prints the
+same. Each takes `-s NAME=VALUE`, repeatedly: a setting in place of the project's. Where a
+section names them,
 
 - `--json` prints JSON, one object a line;
 - `-S`, `--store` names a store: a URL such as `sqlite:///seen.sqlite`, or an SQLite file;
+- `LOG`, `--log` names a drop log, or a result of `dedup`; default: that of the project;
 - `--spider` selects the store, or the drop log, of this spider.
 
 Exit code 0: done. 1: the answer is no, as the section says. 2: something that the command cannot
 use; one line on stderr. 130, 141: Ctrl-C; the reader of the output has gone.
-
-Control characters in titles, texts and URLs are escaped, so no page can steer your terminal.
 """
 # Arguments that HEAD describes, where they mean this.
 COMMON = {
     "--json": {"print JSON: one object a line, for programs"},
     "-S, --store STORE": {"its URL, as sqlite:///seen.sqlite, or an SQLite file"},
+    "LOG": {"a drop log, or a result of `dedup` (default: that of the project)"},
     "--spider SPIDER": {
         "the store of this spider's crawls",
-        "take this spider's log of the project",
+        "use this spider's drop log",
     },
 }
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
@@ -59,10 +59,6 @@ KEYS = {
         "`seen_at`, `texts`, `repeated_text` (`hosts`, `templates`, `blocks`), `bytes`, "
         "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
-    "store find": (
-        "`distance` (null for a URL), `url`, `namespace`, `site`, `content`, `structure`, "
-        "`sketch`, `digest`, `first_seen`, `seen_at`"
-    ),
     "store forget": "`store`, `forgotten`, `pages` (left)",
     "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",
 }
@@ -78,7 +74,7 @@ def _section(name: str) -> str:
     command.settings = Settings()
     command._add_arguments(parser, name)
     named = _arguments(parser)
-    arguments = {usage: text for usage, text in named if not text.startswith("the same as --")}
+    arguments = {usage: text for usage, text in named if not text.startswith("the same as ")}
     shared = [usage for usage in arguments if arguments[usage] in COMMON.get(usage, ())]
     rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in shared]
     if shared:

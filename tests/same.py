@@ -124,7 +124,8 @@ def _main_text(reader: Fingerprinter, html: bytes) -> str:
         return ""
 
 
-def _pages(folder: Path) -> Iterator[tuple[str, bytes]]:
+def pages_of(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """The HTML pages of the zips in a folder, each with its name."""
     for path in sorted(folder.rglob("*.zip")):
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
@@ -145,7 +146,7 @@ def main() -> int:
     pages = runs = faults = 0
     rules: Counter[str] = Counter()
     for folder in args.folders:
-        for name, html in _pages(folder):
+        for name, html in pages_of(folder):
             han = _HAN_RUN.findall(_main_text(reader, html))
             pages, runs = pages + 1, runs + len(han)
             rules[rule_of(html)] += 1

@@ -32,7 +32,7 @@ ROOMS = {
     "answers": {"bits", "errors", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "item_values": {"options", "page"},
+    "item_values": {"bits", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
     "verdict": {"page", "stores"},

@@ -52,6 +52,15 @@ def test_a_table_with_empty_rows_loses_none_of_them() -> None:
     assert found.dropped == {"content": 1}
 
 
+def test_a_column_of_another_name_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
+    frame = pandas.DataFrame({"url": [A, B], "body": [STORY, STORY]})
+    assert len(list(dedupe(frame))) == 2
+    (said,) = caplog.messages
+    assert said.startswith("None of 2 pages could be judged: name their column by html_field or")
+    assert len(list(dedupe(frame, content_field="body"))) == 1
+    assert len(caplog.messages) == 1
+
+
 def test_a_row_of_another_kind_is_kept() -> None:
     found = dedupe([3, None, b"\0\1", (A, None), {"url": 7, "html": []}, ("http://[", STORY)])
     assert len(list(found)) == 6

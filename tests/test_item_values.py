@@ -17,7 +17,15 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
-from simhash_pipeline.item_values import Said, said_by, with_values
+from simhash_pipeline.item_values import (
+    Said,
+    as_row,
+    names_itself,
+    row_keys,
+    row_of,
+    said_by,
+    with_values,
+)
 from simhash_pipeline.page.source import Source
 from tests.crawl.trap_site import prose
 
@@ -120,6 +128,32 @@ def test_an_equal_long_text_is_a_copy_whatever_stands_beside() -> None:
         assert not named.dropped
 
 
+@pytest.mark.parametrize(
+    ("common", "other", "title", "dropped"),
+    [
+        (20, 12, "Runner", True),
+        (20, 12, "Walker", False),
+        (0, 90, "Runner", False),  # what all pages have, such as a consent box
+    ],
+)
+def test_a_text_that_is_a_part_of_its_page_is_a_copy_if_nothing_scraped_differs(
+    common: int, other: int, title: str, dropped: bool
+) -> None:
+    """Its pages have the text, what both say, and what each says for itself."""
+    body = " ".join(f"sentence {n} of this body." for n in range(18))
+
+    def shown(own: str) -> str:
+        lines = [*(f"c{n}" for n in range(common)), *(f"{own}{n}" for n in range(other))]
+        more = "".join(f"<p>{prose(line)[:90]}</p>" for line in lines)
+        return f"<title>Runner</title><main><h1>Runner</h1><p>{body}</p>{more}</main>"
+
+    with Judge() as judge:
+        assert not judge.judge(A, shown("a"), {"title": "Runner", "body": body}).dropped
+        second = shown("b").replace("Runner", title)
+        verdict = judge.judge(B, second, {"title": title, "body": body})
+        assert (verdict.dropped, judge.judge(f"{B}3", second).dropped) == (dropped, not dropped)
+
+
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     item = {"title": "Runner", "body": LONG, "price": "9.90"}
     with Judge() as judge:
@@ -195,6 +229,51 @@ def said(item: Any, options: Options | None = None) -> Said:
     return said_by(Fingerprinter().fingerprint(shown), source)
 
 
+ROWS = "".join(
+    f"<div><a href=/p?id={n}><img src=/i/{n}.png></a><b>Boot</b><a href=/buy>Buy</a></div>"
+    for n in range(6)
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ({"title": "Boot", "link": "/p?id=3"}, True),
+        ({"title": "Boot", "link": "http://a.example/p?id=3", "at": time.time()}, True),
+        ({"title": "Boot"}, False),
+        ({"title": "Boot", "link": "/p"}, False),  # all rows have it
+        ({"title": "Boot", "link": "/buy"}, False),
+        ({"title": "Boot", "link": "/p?id=77"}, False),  # the page hasn't it
+        ({"title": "Boot", "image": "/i/3.png"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "page": "http://a.example/boots/2"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "category": "boots"}, False),  # of the address
+    ],
+)
+def test_a_row_names_itself_by_a_link_of_its_own(row: dict[str, Any], names: bool) -> None:
+    shown, address = f"<title>Shop</title><main>{ROWS}</main>", "http://a.example/boots/2"
+    values = row_says(row, shown, address)
+    assert names_itself(row_of(values)) is names
+    assert (row_keys(values, "", "a.example") is not None) is names
+
+
+def row_says(row: dict[str, Any], shown: str, address: str) -> bytes:
+    source = as_row(with_values(Source(shown, address), row, Options()))
+    values = said_by(Fingerprinter().fingerprint(shown), source).values
+    assert values is not None
+    return values
+
+
+def test_rows_of_two_links_or_values_are_two_rows() -> None:
+    """Also of what no page shows: a query, a yes or no."""
+    shown = f"<title>Shop</title><main>{ROWS}</main>"
+    rows = [
+        {"title": "Boot", "link": f"/p?id={n}", "sold": sold}
+        for n in (3, 4)
+        for sold in (True, False)
+    ]
+    assert len({row_of(row_says(row, shown, A)) for row in rows}) == 4
+
+
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])
 def test_every_kind_of_item_says_the_same(kind: Any) -> None:
     assert said(kind(title="Runner", price=1299.0)) == said({"title": "Runner", "price": 1299.0})
@@ -245,6 +324,25 @@ def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     }
     assert names == {(): ["title", "price"], ("sku",): ["sku"], ("-price",): ["title"]}
     assert said(item, Options(item_fields=None)) == Said()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "later"),
+    [
+        ("body", f"Storm: 12 dead.\n{LONG}", f"Storm: 13 dead.\n{LONG}"),
+        ("replies", "12 comments", "19 comments"),
+        ("image", "/a.jpg?v=1", "/a.jpg?v=2"),
+    ],
+)
+@pytest.mark.parametrize("url", [A, B, "http://b.example/1"])
+def test_every_change_of_a_named_field_counts(field: str, value: str, later: str, url: str) -> None:
+    """Of a text, a counter or an address, at the same URL, at another one or on another site."""
+    with Judge(item_fields=(field,), unchanged="drop") as judge:
+        found = [
+            judge.judge(url, page(f"<p>{each}<img src={each}>", LONG), {field: each}).dropped
+            for url, each in [(A, value), (url, value), (url, later)]
+        ]
+    assert found == [False, True, False]
 
 
 PLAIN = (

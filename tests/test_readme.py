@@ -7,8 +7,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -84,6 +87,31 @@ def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         exec(compile(example, "README.md", "exec"), {})
 
 
+@pytest.mark.parametrize("place", ["reference/api.md", "zh/api.md"])
+def test_the_example_with_requests_keeps_another_price(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of three pages the second is a copy of the first, the third has another price."""
+    pytest.importorskip("requests")
+    monkeypatch.chdir(tmp_path)
+    text = "A ferry came home through fog. " * 20
+    for name, price in {"a": 5, "copy": 5, "b": 6}.items():
+        shown = f"<title>Ferry</title><h1>Ferry</h1><b class=price>{price}.00</b><p>{text}"
+        (tmp_path / f"{name}.html").write_text(shown)
+    (example,) = re.findall(
+        r"```py\n(.*?)```", (DOCS / place).read_text(encoding="utf-8"), re.DOTALL
+    )
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever).start()
+        home = f"http://127.0.0.1:{server.server_port}"
+        exec(example, {"urls": [f"{home}/{name}.html" for name in ("a", "copy", "b")]})
+        server.shutdown()
+    assert capsys.readouterr().out == (
+        "{'title': 'Ferry', 'price': '5.00'}\n{'title': 'Ferry', 'price': '6.00'}\n"
+    )
+
+
 def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path) -> None:
     examples = re.findall(r"```sql\n(.*?)```", TEXT, re.DOTALL)
     assert len(examples) == 4
@@ -130,6 +158,15 @@ def test_each_link_to_a_file_leads_somewhere(path: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     files = [link for link in links if not link.startswith(("http://", "https://"))]
     assert [link for link in files if not (path.parent / link).exists()] == []
+
+
+def test_each_test_that_security_names_exists() -> None:
+    named = re.findall(
+        r"(tests/\S+\.py)::(\w+)", (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    )
+    assert len(named) == 14
+    for path, name in named:
+        assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), name
 
 
 # Variables of the environment about the compiled kernel.

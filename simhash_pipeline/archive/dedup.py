@@ -234,7 +234,8 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
         kinds = Counter(fault.kind for _, fault in reading.faults)
         counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
-        return f"no page of {names} can be read: {unread}"
+        texts = "; if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD=body"
+        return f"no page of {names} can be read: {unread}{texts if 'no_html' in kinds else ''}"
     if not reading.pages or reading.timed:
         return None
     if job.time_field is not None:

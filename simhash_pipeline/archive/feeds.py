@@ -161,7 +161,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     try:
         names = next(rows, [])
     except csv.Error as error:
-        raise ArchiveError(f"{path} has no header: it is no row of CSV: {error}") from error
+        raise ArchiveError(f"{path} has no header: it is not a row of CSV: {error}") from error
     if not names:
         raise ArchiveError(f"{path} has no header, and no items")
     yield lines.taken(), None
@@ -176,7 +176,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
         except _RestOfLine:
             item = None
         except csv.Error as error:
-            item = f"it is no row of CSV: {error}"
+            item = f"it is not a row of CSV: {error}"
         except ValueError:
             item = f"it has {len(values)} fields, the header {len(names)}"
         yield lines.taken(), item

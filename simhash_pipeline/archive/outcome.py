@@ -66,7 +66,7 @@ def write_drop_log(
     columns = ", ".join(f"page.{column}" for column in LOGGED)
     drops = f"""
         SELECT {columns}, verdict.kept, verdict.reason, verdict.rejected_by, {MEASURED},
-            twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
+            verdict.fields, twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
         WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
     """
@@ -88,6 +88,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         dropped=not row["kept"],
         reason=row["reason"],
         rejected_by=row["rejected_by"],
+        differing_fields=tuple(row["fields"] or ()),
         twin_url=row["twin_key"],
         twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
         twin_first_seen=row["twin_time"],

@@ -92,7 +92,7 @@ class ParquetPages:
             return pq.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
             reason = " ".join(str(error).split())
-            raise ArchiveError(f"{self.path} is no Parquet file: {reason}") from error
+            raise ArchiveError(f"{self.path} is not a Parquet file: {reason}") from error
 
 
 def page_columns(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -52,6 +53,7 @@ SCHEMA = pa.schema(
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
         *((one.name, _TYPES[one.type]) for one in COLUMNS if one.name != "url"),
+        ("item_names", pa.list_(pa.string())),  # of what counts of its item, with other fields
         ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -88,8 +90,7 @@ def workers() -> Iterator[Executor]:
     pool = ProcessPoolExecutor(
         os.cpu_count() or 1,
         multiprocessing.get_context("spawn"),
-        initializer=signal.signal,  # Ctrl-C stops the main process only
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=_begin_worker,
     )
     try:
         yield pool
@@ -100,6 +101,18 @@ def workers() -> Iterator[Executor]:
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Ctrl-C stops the main process only; when that ends, be it by a kill, so does the worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def write_parts(
@@ -222,6 +235,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         "seen_at": None if record.time is None else stored.seen_at,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
+        "item_names": [_utf8(name) for name in said.names.values()],
         "blocks": page.blocks,
         "text_chars": len(page.text),
         "tokens": page.tokens,

@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.parts import STORED, stored_pages
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.item_values import byte_of
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -37,7 +38,10 @@ ROWS_A_BATCH = 10_000
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of parts.py that verdicts and ORDERS depend on.
-JUDGED_BY = ("position", "url", "blocks", "time", "text_chars", "is_canonical", *STORED)
+JUDGED_BY = (
+    *("position", "url", "blocks", "item_names", "time", "text_chars", "is_canonical"),
+    *STORED,
+)
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "similarity")
 SCHEMA = pa.schema(
@@ -52,6 +56,7 @@ SCHEMA = pa.schema(
         ("sketch_distance", pa.int32()),
         ("similarity", pa.float64()),
         ("rejected_by", pa.string()),
+        ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
 # The order of judging, in SQL; the first of several twins is kept.
@@ -81,10 +86,12 @@ def judge_rows(
     judge, now = Judge(store, options, repeats_since=0), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
-        positions, blocks = (batch.column(name).to_pylist() for name in ("position", "blocks"))
-        pages = stored_pages(batch, now)
+        columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
+        positions, blocks, names = columns
+        of_items = ({byte_of(name): name for name in each or ()} for each in names)
+        pages = zip(stored_pages(batch, now), blocks, of_items, strict=True)
         with store.batch():
-            verdicts = [judge.judge_stored(*page) for page in zip(pages, blocks, strict=True)]
+            verdicts = [judge.judge_stored(*page) for page in pages]
         rows = [_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
         yield pa.RecordBatch.from_pylist(rows, SCHEMA)
 
@@ -102,6 +109,7 @@ def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, 
         "twin": twin,
         **{name: getattr(verdict, name) for name in MEASURES},
         "rejected_by": verdict.rejected_by,
+        "fields": verdict.differing_fields,
     }
 
 

@@ -128,7 +128,7 @@ class WarcFile:
             data = _Bytes(file, size)
             beginning = _next_beginning(data, 0)
             if beginning == size:
-                raise ArchiveError(f"{self.path} is no WARC file: no record begins in it")
+                raise ArchiveError(f"{self.path} is not a WARC file: no record begins in it")
             number, start = 0, 0
             while beginning < size:
                 number += 1

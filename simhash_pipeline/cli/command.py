@@ -80,7 +80,7 @@ def _refuse(path: Path, read: Iterable[Path]) -> None:
     if not path.name or path.is_dir():
         raise SimhashError(f"{path} is a directory; name a file")
     if path.exists() and not path.is_file():
-        raise SimhashError(f"{path} is no regular file")
+        raise SimhashError(f"{path} is not a regular file")
     if path.resolve() in {one.resolve() for one in read}:
         raise SimhashError(f"{path} is an input, and would be overwritten")
 
@@ -154,6 +154,12 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 def add_store_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
+
+
+def add_log(parser: argparse.ArgumentParser) -> None:
+    what = "a drop log, or a result of `dedup` (default: that of the project)"
+    parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
+    parser.add_argument("--log", help="the same as log")
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:

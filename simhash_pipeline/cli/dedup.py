@@ -22,16 +22,16 @@ from simhash_pipeline.terminal import Grid, Heading, Line
 
 KEEP = {
     "first": "the first of them in the inputs",
-    "earliest": "that which was fetched first",
-    "longest": "that with the longest text",
-    "shortest-url": "that with the shortest URL",
-    "canonical": "that whose canonical link names itself",
+    "earliest": "the one fetched first",
+    "longest": "the one with the longest text",
+    "shortest-url": "the one with the shortest URL",
+    "canonical": "the one whose canonical link names itself",
 }
 
 
 class DedupCommand(Command):
     epilog = (
-        "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
+        "The settings are those of a crawl. "
         "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
         "fingerprints. A drop log next to it is for `dropped`, `report` and `explain`."
     )
@@ -41,17 +41,17 @@ class DedupCommand(Command):
             "inputs",
             nargs="+",
             metavar="input",
-            help=".warc, .wet, a feed (.jsonl, .jl, .json, .csv), each also .gz, .parquet, a "
-            "folder of .html files, or a store",
+            help="a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a "
+            ".parquet file, a folder of .html files, or a store",
         )
         parser.add_argument(
-            "-o", "--output", type=Path, required=True, help="ending in .parquet or .jsonl"
+            "-o", "--output", type=Path, required=True, help="the result: a .parquet or .jsonl file"
         )
         parser.add_argument(
             "--keep",
             choices=KEEP,
             default="first",
-            help="of near-duplicates, keep "
+            help="which of near-duplicates to keep. "
             + "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
             + " (default: first)",
         )
@@ -59,17 +59,18 @@ class DedupCommand(Command):
             "--copies",
             type=Path,
             metavar="FOLDER",
-            help="write copies of the inputs there, without the dropped pages",
+            help="write copies of the inputs into this folder, without the dropped pages",
         )
         parser.add_argument(
             "--texts",
             type=Path,
             metavar="FILE.jsonl",
-            help="write URL, title and text of each kept page there, without what its site repeats",
+            help="write URL, title and text of each kept page to this file, without what its site "
+            "repeats",
         )
         parser.add_argument(
             "--store",
-            help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
+            help="put the kept pages into this store, a URL or an SQLite file, for later crawls",
         )
         parser.add_argument(
             "--time-field",

@@ -17,9 +17,10 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
 from simhash_pipeline.bits import BITS
-from simhash_pipeline.cli.command import Command, atomic_write, counted, minute, whole
+from simhash_pipeline.cli.command import Command, add_log, atomic_write, counted, minute, whole
 from simhash_pipeline.cli.resolve import (
     LogReader,
+    has_crawled,
     resolve_log,
     resolve_store,
     shown_path,
@@ -48,20 +49,16 @@ SHEET = {
     **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
     "distance": "content_distance",
     **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
-    **{name: name for name in ("main_share", "tokens", "run", "spider")},
+    **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
 class DroppedCommand(Command):
     prints_json = False
-    epilog = (
-        "The log may be piped in, filtered: jq -c 'select(.reason == \"thin\")' LOG | "
-        "scrapy simhash dropped /dev/stdin sums up thin drops."
-    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log(parser, " (default: last)")
+        add_log_and_run(parser, " (default: last)")
         parser.add_argument(
             "--kept",
             action="store_true",
@@ -70,8 +67,9 @@ class DroppedCommand(Command):
         parser.add_argument(
             "--csv",
             action="store_true",
-            help="print one line for each drop, or page of --kept, for a spreadsheet; with answers "
-            "in its first column (copy, another page) the file is a sheet for SIMHASH_ANSWERS",
+            help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
+            "With answers in the first column (copy, another page) it is a sheet for "
+            "SIMHASH_ANSWERS",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -99,6 +97,7 @@ def _print_sheet(drops: Iterable[Drop]) -> None:
     sheet.writerow(["answer", *SHEET])
     for drop in drops:
         values = (getattr(drop, name) for name in SHEET.values())
+        values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
 
 
@@ -106,12 +105,10 @@ def _cell(text: str) -> str:
     return printable(f"'{text}" if text.startswith(FORMULA) else text)
 
 
-def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
-    parser.add_argument(
-        "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
-    )
-    parser.add_argument("--spider", help="take this spider's log of the project")
-    parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default_run}")
+def add_log_and_run(parser: argparse.ArgumentParser, default_run: str) -> None:
+    add_log(parser)
+    parser.add_argument("--spider", help="use this spider's drop log")
+    parser.add_argument("--run", help=f"a run: how its id begins, `last` or `all`{default_run}")
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
@@ -188,7 +185,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.errors:
         yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
-        yield f"{summary.dry:,} by a dry run: their items were kept"
+        yield f"{summary.dry:,} whose items were kept (dry run or tagged)"
     if summary.drops:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
@@ -242,7 +239,7 @@ class ReportCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log(parser, " (default: all; the report opens at the last)")
+        add_log_and_run(parser, " (default: all; the report opens at the last)")
         parser.add_argument(
             *("-o", "--output"),
             type=Path,
@@ -259,11 +256,11 @@ class ReportCommand(Command):
         options = Options.from_settings(settings)
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:
-            read = [path, arguments.log or path]
+            read = [path, Path(arguments.log or path)]
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                stores = _stores(summary, settings, opened)
+                stores = _stores(summary, arguments, settings, opened)
             else:
                 stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
@@ -281,10 +278,13 @@ class ReportCommand(Command):
         return log.exit_code()
 
 
-def _stores(summary: Summary, settings: BaseSettings, opened: ExitStack) -> list[Store]:
+def _stores(
+    summary: Summary, arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
+) -> list[Store]:
     """The stores of the log's spiders that are there; the last run's first."""
     spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
-    named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
+    own = [name for name in spiders if has_crawled(name, arguments, settings)]
+    named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
     return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
 
@@ -328,10 +328,14 @@ class RulesCommand(Command):
             "--min-support",
             type=whole,
             default=MIN_SUPPORT,
-            help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
+            help=f"how many drops a rule must explain (default: {MIN_SUPPORT})",
         )
         parser.add_argument(
-            "--take", action="append", default=[], metavar="KEY", help="take this query key anyway"
+            "--take",
+            action="append",
+            default=[],
+            metavar="KEY",
+            help="make a rule of this query key in any case",
         )
         parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
 

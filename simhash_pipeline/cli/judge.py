@@ -48,11 +48,14 @@ class JudgeCommand(Command):
     prints_json = False
     epilog = (
         'Each line is an object with "url" and "html", or with "text" and "title" instead of the '
-        "HTML. Each has one line of answer, in order and at once: a verdict, or an error with its "
+        "HTML. Each gets one line of answer, in order and at once: a verdict, or an error with its "
         "message. Exit code 0 also after errors of single lines."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "pages", nargs="?", default="-", help="a file (default: standard input)"
+        )
         parser.add_argument(
             *("-S", "--store"),
             help="an SQLite file or the URL of a store, made if there is none (default: "
@@ -61,8 +64,8 @@ class JudgeCommand(Command):
         parser.add_argument(
             "--tentative",
             action="store_true",
-            help='a kept page counts as seen only after a line {"confirm": its URL}; '
-            '{"forget": its URL} removes it, and so does the end',
+            help='a kept page counts as seen only after a line {"confirm": its URL}; the line '
+            '{"forget": its URL} and the end of the command remove it',
         )
         parser.add_argument(
             "--drop-log",
@@ -74,7 +77,7 @@ class JudgeCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         own_store = "memory:" if options.has_own_store else options.store
-        if sys.stdin.isatty():
+        if arguments.pages == "-" and sys.stdin.isatty():
             print("reading pages as JSON lines from the terminal; Ctrl-D ends", file=sys.stderr)
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
@@ -84,7 +87,10 @@ class JudgeCommand(Command):
                 log = DropLog(arguments.drop_log, **names, options=options)
                 opened.callback(log.close)
             judge = _LineJudge(store, options, opened, log)
-            for line in _lines(sys.stdin.buffer):
+            file: BinaryIO = sys.stdin.buffer
+            if arguments.pages != "-":
+                file = opened.enter_context(Path(arguments.pages).open("rb"))
+            for line in _lines(file):
                 # In ASCII: Node's readline ends a line at U+2028 too.
                 print(json.dumps(judge.answer(line)), flush=True)
                 if not arguments.tentative:  # killed before, it forgets what wasn't answered
@@ -154,7 +160,7 @@ class _LineJudge:
     def _taken(self, url: object) -> Verdict:
         verdict = self._pending.pop(page_key(url), None) if isinstance(url, str) else None
         if verdict is None:
-            raise PageError("not_pending", f"no kept page of the URL {url!r} is to be confirmed")
+            raise PageError("not_pending", f"no kept page of {url!r} waits to be confirmed")
         return verdict
 
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -165,7 +171,7 @@ class _LineJudge:
             self._log.write(verdict, page)
             self._log.count(verdict)
         if self._options.keep_text:
-            self._texts.add(verdict, page)
+            self._texts.add(verdict, page, source.item)
             self._texts.write_many()
         if verdict.stored:
             self._pending[verdict.key] = verdict
@@ -182,9 +188,9 @@ def _record(line: bytes | None) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise PageError("no_json", f"the line is no JSON: {error}") from None
+        raise PageError("no_json", f"the line is not JSON: {error}") from None
     if not isinstance(record, dict):
-        raise PageError("no_json", f"the line is no JSON object, but a {type(record).__name__}")
+        raise PageError("no_json", f"the line is not a JSON object but a {type(record).__name__}")
     return record
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
@@ -22,10 +22,19 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.command import Command, add_limit, counted, fields, minute, print_result
+from simhash_pipeline.cli.command import (
+    Command,
+    add_limit,
+    add_log,
+    counted,
+    fields,
+    minute,
+    print_result,
+)
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
+    has_crawled,
     resolve_logs,
     resolve_stores,
     store_of_spider,
@@ -57,7 +66,7 @@ from simhash_pipeline.verdict import Distances, Verdict, distances
 
 SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
 NEIGHBOURS = 5  # of a kept page, that are listed
-_FETCHED = ("http://", "https://")
+_FETCHED, _FILE = ("http://", "https://"), "file://"
 # Nothing that the project has set up for its crawls may run, write or count here.
 SETTINGS: dict[str, Any] = {
     "SIMHASH_ENABLED": False,
@@ -143,7 +152,7 @@ def fingerprinted(
 
 
 def _is_url(name: str) -> bool:
-    return "://" in name
+    return "://" in name and not name.startswith(_FILE)
 
 
 def _fingerprinted(
@@ -162,10 +171,10 @@ def _read(name: str) -> Source:
     if name == "-":
         return Source(sys.stdin.buffer.read(), name)
     try:
-        path = Path(name).resolve()
+        path = Path(unquote(name.removeprefix(_FILE)) if name.startswith(_FILE) else name).resolve()
         return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
-        raise PageError("no_file", "no such file, and no URL, which has a ://") from None
+        raise PageError("no_file", "no such file, and not a URL (http:// or https://)") from None
     except (OSError, ValueError) as error:  # ValueError: a null byte
         raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
 
@@ -216,7 +225,8 @@ class _FetchSpider(Spider):
 class CompareCommand(PagesCommand):
     prints_json = False
     epilog = (
-        "The second page is judged by the settings, as if only the first were stored. "
+        "The second page is judged by the settings, as if only the first were stored. Items are "
+        "not compared: in a crawl a scraped value that differs keeps the page. "
         "Exit code as diff's: 0 when they are twins, 1 when they are not."
     )
 
@@ -246,6 +256,9 @@ def _compared(
     yield distance_grid(a, b, found.apart, options, reason)
     yield ""
     yield Heading(_verdict(found.verdict, found.apart, options))
+    if found.verdict.dropped:
+        yield "Only the pages are compared. A crawl also keeps B if a value scraped from it"
+        yield "differs; `scrapy simhash explain URL` names the fields then."
     yield ""
     yield from _changes("Changes of words in the main text", found.diff, limit)
     yield from _changes("Changes of words outside it", found.left_out, limit)
@@ -253,14 +266,14 @@ def _compared(
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
-        return f"Twins: where A is stored, B is dropped: {REASONS[verdict.reason]}."
+        return f"Twins: if A is stored, B is dropped: {REASONS[verdict.reason]}."
     if verdict.rejected_by is not None:
         return f"No twins: the main texts are near, but {_told_apart(verdict, options)}."
     if verdict.reason in _WHY:
         return _WHY[verdict.reason]
     content, limit = apart.content, options.content_distance
     if options.match == "structure" or content is None or content <= limit:
-        return "No twins: where A is stored, B is kept."
+        return "No twins: if A is stored, B is kept."
     far = f"the contents differ in {content} bits, and twins are within {limit}"
     return f"No twins: {far}. Only then are sketches asked."
 
@@ -328,29 +341,30 @@ def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
 class ExplainCommand(Command):
     prints_json = False
     epilog = (
-        "The last drop of the URL in the project's drop logs or, if it was kept since, the stored "
-        "page and its nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them. "
+        "Explains the URL's last drop in the project's drop logs or, if it was kept since, why it "
+        "was kept. A named log is read alone. Texts are compared if SIMHASH_KEEP_TEXT kept them. "
         "Exit code 1 when nothing is known of the URL."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("url", help="of the page, as the crawl requested it")
-        parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help="the same as --log")
-        parser.add_argument("--log", help="the drop log (default: the one of this project)")
+        parser.add_argument("url", help="the page's URL, as the crawl requested it, or its file")
+        add_log(parser)
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        key = page_key(arguments.url)
+        is_file = "://" not in arguments.url and Path(arguments.url).is_file()
+        key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
         logs = _logs(arguments, settings)
         last = _last_lines(logs, key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)
-        stores = _stores(arguments, settings, drop)
+        stores = _stores(arguments, settings, drop, near_miss)
         with ExitStack() as opened:
             kept = _last_kept(stores, key, opened)
             if kept is not None and (drop is None or kept[2].first_seen > unix_seconds(drop.time)):
                 named, store, page = kept
-                case = _with_texts(explain_kept(page, store, named.options), store, named.options)
+                case = explain_kept(page, store, named.options, near_miss)
+                case = _with_texts(case, store, named.options)
             elif (line := drop or near_miss) is not None:
                 # The first of the stores is that of the line, if it is still there.
                 its = store_of_spider(line.spider, settings)
@@ -359,11 +373,19 @@ class ExplainCommand(Command):
                 options = found[0].options if found else its.options
                 case = _with_texts(explain_drop(line, of_line, options), of_line, options)
             else:
-                where = f"{counted(len(logs), 'drop log')} and {counted(len(stores), 'store')}"
-                print(printable(f"{key} is not known here: not in {where}"), file=sys.stderr)
-                return max(1, *(log.exit_code() for log in logs))
+                print(printable(_unknown(key, len(logs), len(stores), arguments)), file=sys.stderr)
+                return max([1, *(log.exit_code() for log in logs)])
         print_lines(_explained(case, arguments.limit))
         return max((log.exit_code() for log in logs), default=0)
+
+
+def _unknown(key: str, logs: int, stores: int, arguments: argparse.Namespace) -> str:
+    if "://" not in key:
+        return f"{key} is not a URL, as https://example.org/story, and not a file"
+    if arguments.log is not None and not stores:
+        return f"{key} is not in {arguments.log}, which has drops and near misses alone"
+    where = f"in {counted(logs, 'drop log')} and {counted(stores, 'store')}"
+    return f"{key} is not known {where}; --log and --store name others"
 
 
 def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[LogReader]:
@@ -394,16 +416,20 @@ def _last_lines(
 
 
 def _stores(
-    arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None
+    arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None, near: Drop | None
 ) -> list[NamedStore]:
-    """The named store; else all stores of the project that are there, that of the drop first."""
+    """The named store; else all stores of the project that are there, that of the drop first.
+
+    Of a named log that of its line's spider: the log may be of an archive or another project.
+    """
     if arguments.store is not None:
         return resolve_stores(arguments, settings)
-    names = [] if drop is None else [drop.spider]
-    if arguments.spider is None and (drop is None or arguments.log is None):
+    line = drop or (near if arguments.log is not None else None)
+    names = [line.spider] if line and has_crawled(line.spider, arguments, settings) else []
+    if arguments.spider is None and arguments.log is None:
         names += spider_files(STORE_SUFFIX)
     found = [store_of_spider(name, settings) for name in names]
-    if drop is None:
+    if drop is None and (arguments.log is None or arguments.spider is not None):
         with suppress(UsageError):
             found += resolve_stores(arguments, settings)
     return [one for one in {each.url: each for each in found}.values() if one.is_there]
@@ -444,6 +470,7 @@ class Case:
     similarity: float | None = None  # of the page-specific texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     repeated_text: tuple[str, ...] = ()  # blocks of the page that its template repeats
+    values: tuple[tuple[str, ...], ...] = ()  # name, A's and B's, of the items' fields that differ
 
     @property
     def status(self) -> str:
@@ -468,6 +495,9 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
         yield from _no_texts(case)
         return
     yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
+    if case.values:
+        yield Heading("Values of their items that differ")
+        yield Grid([("", "A", "B"), *case.values[:limit]], indent=2)
     if case.similarity is not None:
         yield f"Their page-specific texts are {case.similarity:.0%} the same."
 
@@ -496,7 +526,8 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     )
 
 
-def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
+def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | None) -> Case:
+    """`line`: that of its near miss, which has the names of its item's values."""
     near = nearest(store, page, NEIGHBOURS)
     if not near:
         return Case(options, a=None, b=page, apart=Distances(None, None, None))
@@ -507,7 +538,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         apart=distances(page, near[0]),
         neighbours=tuple(near),
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
-        verdict=verdict_on(page, near[0], store, options),
+        verdict=verdict_on(page, near[0], store, options, () if line is None else line.fields),
     )
 
 
@@ -520,8 +551,23 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     return dataclasses.replace(
         case,
         diff=None if a is None or b is None else text_diff(a.text, b.text),
+        values=tuple(_differing_values(case, a, b)),
         repeated_text=() if b is None or store is None else _repeated_in(case.b, b, store),
     )
+
+
+def _differing_values(case: Case, *texts: PageText | None) -> Iterator[tuple[str, ...]]:
+    """(name, value of A, value of B) for the fields of items that differ."""
+    names = (case.verdict and case.verdict.differing_fields) or (case.drop and case.drop.fields)
+    values = [dict(map(_named, text.item.splitlines())) for text in texts if text is not None]
+    for name in names or ():
+        if len(values) > 1:
+            yield (name, *(each.get(name, "") for each in values))
+
+
+def _named(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(": ")
+    return name, value
 
 
 def _repeated_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:
@@ -536,7 +582,7 @@ def _headline(case: Case) -> Iterator[Line]:
     drop = case.drop
     if drop is not None:
         when = minute(unix_seconds(drop.time))
-        dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
+        dry = " (its item was kept: dry run or tagged)" if drop.dry_run else ""
         why = f"{REASONS.get(drop.reason, drop.reason)}."
         if drop.is_near_miss:
             dry, why = ", though near a stored page", f"{why_kept(drop).text}."
@@ -590,7 +636,7 @@ def _without_fingerprints(case: Case) -> Iterator[Line]:
     """Why the stored page lacks fingerprints that the page in question has."""
     if not case.a_is_stored:
         yield ""
-        yield "The fingerprints of A are not known, for no store here holds it."
+        yield "The fingerprints of A are not known: no store here has it; --store names another."
         return
     for name, parts in (("content", "words"), ("structure", "elements")):
         if getattr(case.a, name) is None and getattr(case.b, name) is not None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
@@ -77,9 +78,12 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
 
 
 def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
-    """The named store, or all stores of the project; UsageError if it has none."""
+    """The named store or that of a named spider, or all of the project; UsageError for none."""
     options = Options.from_settings(settings)
     if arguments.store:
+        of_spider = spider_files(STORE_SUFFIX).get(arguments.store)
+        if of_spider is not None and not Path(arguments.store).exists():
+            return [store_in_file(of_spider, options)]
         return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
@@ -97,6 +101,12 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     if options.has_own_store:
         return store_in_file(spider_file(spider, STORE_SUFFIX), options)
     return store_at(options.store, options)
+
+
+def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
+    """Whether it is a spider of the project; a named log may be that of `dedup` or `judge`."""
+    names = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
+    return arguments.log is None or spider in names
 
 
 def store_in_file(path: Path, options: Options) -> NamedStore:
@@ -133,11 +143,12 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[Path]:
     """The drop log of the arguments `log` and `spider`, else all of the project.
 
-    UsageError for none. A result of `dedup` stands for the log beside it.
+    UsageError for none. The result of `dedup` may be named, and a spider instead of its log.
     """
     if arguments.log is not None:
-        given, beside = Path(arguments.log), log_beside(Path(arguments.log))
-        return [beside if beside.exists() else given]
+        named = Path(arguments.log)
+        places = log_beside(named), named, spider_files(LOG_SUFFIX).get(arguments.log, named)
+        return [next((place for place in places if place.exists()), named)]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")

@@ -25,8 +25,8 @@ _SOURCES = {20: "settings.py", 30: "custom_settings", 40: "an attribute of the s
 
 class SettingsCommand(Command):
     epilog = (
-        "Those that differ from their defaults, then what they mean for the store: fingerprints "
-        "that were made with others, and pages that were stored without what is set now."
+        "Prints the settings that differ from their defaults, then what they mean for each store: "
+        "whether its fingerprints were made with others, and what its pages lack."
     )
     takes_a_store = True
 

@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from types import MethodType
 from typing import Any, ClassVar, NoReturn
 
@@ -39,7 +40,6 @@ COMMANDS = {
     "settings": "print the settings in force, where each is set, and what they mean for the store",
     "store": "inspect and maintain a crawl's store",
     "store info": "print what a store contains, how it was made, and any damage",
-    "store find": "find the page of a URL, or the pages near a fingerprint",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "copy the pages of one store into another, for example to Redis",
     "tune": "recommend thresholds from the pairs you reviewed",
@@ -70,7 +70,8 @@ class SimhashCommand(ScrapyCommand):
         return f"Near-duplicate detection: {', '.join(_names(''))}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.prog = "scrapy simhash"
+        parser.prog = "simhash" if Path(sys.argv[0]).stem == "simhash" else "scrapy simhash"
+        parser.usage = f"{parser.prog} {self.syntax()}"
         # Scrapy makes this parser, whose own method prints the usage before the error.
         parser.error = MethodType(_Parser.error, parser)  # type: ignore[method-assign]  # of it alone
         version = f"simhash_pipeline {simhash_pipeline.__version__} ({kind()})"
@@ -161,7 +162,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="in place of the project's setting (may be repeated)",
+        help="override a setting of the project (may be repeated)",
     )
     parser.set_defaults(
         logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False

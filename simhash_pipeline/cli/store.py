@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,12 @@ from typing import Any
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.cli.command import (
     Command,
-    add_limit,
     add_store_place,
     age,
-    fields,
+    counted,
     iso,
     minute,
     print_result,
@@ -38,7 +36,6 @@ from simhash_pipeline.terminal import Grid, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
-FOUND_AT_MOST = 20
 TEXTS_A_BATCH = 1_000
 
 
@@ -69,10 +66,10 @@ def _described(named: NamedStore) -> dict[str, Any]:
     try:
         with named.existing() as store:
             faults = store.check()
-            counted = {} if faults else _counted(named, store)
+            sums = {} if faults else _counted(named, store)
     except StoreDamaged:
-        faults, counted = ["too damaged to be opened"], {}
-    return {"store": named.name, **counted, "faults": faults}
+        faults, sums = ["too damaged to be opened"], {}
+    return {"store": named.name, **sums, "faults": faults}
 
 
 def _damage(record: Mapping[str, Any]) -> list[str]:
@@ -145,68 +142,6 @@ def _options(stamp: Mapping[str, object] | None) -> str:
     return f"the default options{' but ' if other else ''}{', '.join(other)}"
 
 
-class FindCommand(Command):
-    epilog = (
-        "A line a page: distance in bits, last seen (UTC), content, structure, URL. "
-        "Exit code as grep's: 0 when something is found, 1 when nothing is."
-    )
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "what",
-            metavar="url-or-fingerprint",
-            help="a fingerprint is 16 hex digits",
-        )
-        add_store_place(parser)
-        parser.add_argument(
-            "--distance",
-            type=int,
-            choices=range(9),
-            metavar="BITS",
-            default=3,
-            help="the largest distance of the fingerprints, 0-8 (default: 3)",
-        )
-        parser.add_argument(
-            "--structure",
-            action="store_true",
-            help="near by structure, not content (an SQLite store makes its index for it once)",
-        )
-        parser.add_argument("--namespace", help="where to look (default: SIMHASH_NAMESPACE)")
-        add_limit(parser, FOUND_AT_MOST, "pages")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        named = resolve_store(arguments, settings)
-        namespace = _namespace(arguments, named)
-        sought = _sought(arguments.what, namespace, by_structure=arguments.structure)
-        with named.existing() as store:
-            found = _found(store, sought, arguments.distance, arguments.limit)
-        for page, distance in found:
-            print_result(_record(page, distance), [_line(page, distance)], arguments)
-        return 0 if found else 1
-
-
-def _record(page: StoredPage, distance: int | None) -> dict[str, Any]:
-    return {
-        "distance": distance,
-        **fields(page, "url", "namespace", "site"),
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        "digest": None if page.digest is None else page.digest.hex(),
-        "first_seen": iso(page.first_seen),
-        "seen_at": iso(page.seen_at),
-    }
-
-
-def _line(page: StoredPage, distance: int | None) -> str:
-    content = fingerprint_hex(page.content) or "thin"
-    structure = fingerprint_hex(page.structure) or "-"
-    where = f" (namespace {page.namespace})" if page.namespace else ""
-    near = "" if distance is None else f"{distance}  "
-    return f"{near}{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
-
-
 def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
     given: str | None = arguments.namespace
     return named.options.namespace if given is None else given
@@ -220,25 +155,16 @@ def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     """At most `limit` other pages within 8 bits of its content, nearest first.
 
-    Then those of the same longest paragraph; of a thin page those of the same title and text.
+    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        found = dict.fromkeys(islice(chain(near, view.same("digest")), 2 * limit))
+        same = (found for column in ("digest", "minhash") for found in view.same(column))
+        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
         return Action.SKIP, list(found)[:limit]
 
     return store.settle(page, look)
-
-
-def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
-    """A page to be looked up by its URL, or by one fingerprint."""
-    if re.fullmatch("[0-9a-fA-F]{16}", what):
-        sought = {"structure" if by_structure else "content": int(what, 16)}
-        return bare_page(namespace, "", **sought)
-    if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
-        return bare_page(namespace, what)
-    raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
 def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
@@ -250,48 +176,37 @@ def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
-def _found(
-    store: Store, sought: StoredPage, max_distance_bits: int, limit: int
-) -> list[tuple[StoredPage, int | None]]:
-    """(page, distance in bits), at most `limit`; the distance of a URL's page is None."""
-
-    def look(view: View) -> Iterator[tuple[StoredPage, int | None]]:
-        if sought.url:
-            page = view.same_key()
-            yield from [] if page is None else [(page, None)]
-        yield from view.near_content(max_distance_bits)
-        yield from view.near_structure(max_distance_bits)
-
-    return store.settle(sought, lambda view: (Action.SKIP, list(islice(look(view), limit))))
-
-
 class ForgetCommand(Command):
     epilog = (
-        "A running crawl notices. The options of the fingerprints stay noted: for others take "
-        "another store. Exit code 1 when a URL is not stored, or the answer is no."
+        "A running crawl notices. The settings of the fingerprints stay. "
+        "Exit code 1 when a URL is not stored, or the answer is no."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "urls", nargs="*", metavar="url", help="of a page; the first may be the store's file"
+            "urls", nargs="*", metavar="url", help="a page's URL; the first may be the store's file"
         )
         parser.add_argument(
-            "--unseen", type=age, metavar="AGE", help="pages last seen longer ago: 12h, 90d, 4w"
+            "--unseen",
+            type=age,
+            metavar="AGE",
+            help="forget pages not seen for so long: 12h, 90d, 4w",
         )
-        parser.add_argument("--all", action="store_true", help="all pages; asks before")
+        parser.add_argument("--all", action="store_true", help="forget all pages; asks first")
         parser.add_argument(
             "--namespace",
-            help="of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: every one)",
+            help="that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)",
         )
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        if arguments.urls and Path(arguments.urls[0]).is_file():
+        first = "".join(arguments.urls[:1])
+        if "://" not in first and Path(first).is_file():
             place = arguments.urls.pop(0)
             arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
-            raise UsageError("name pages by their URLs, by --unseen or by --all")
+            raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
         with named.existing() as store:
             if arguments.urls:
@@ -307,7 +222,7 @@ class ForgetCommand(Command):
             else:
                 forgotten = store.clear(arguments.namespace)
             record = {"store": named.name, "forgotten": forgotten, "pages": len(store)}
-            line = f"{named.name}: {forgotten:,} pages forgotten, {len(store):,} left"
+            line = f"{named.name}: {counted(forgotten, 'page')} forgotten, {len(store):,} left"
             print_result(record, [line], arguments)
         return 1 if forgotten < len(arguments.urls) else 0
 
@@ -332,14 +247,14 @@ def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
 
 class CopyCommand(Command):
     epilog = (
-        "Both are URLs or SQLite files; the second is created if it doesn't exist. Pages are "
-        "copied oldest first, each replaces one of the same URL, and nothing is judged: an "
-        "interrupted copy can be repeated."
+        "Both are URLs or SQLite files; the target is created if it doesn't exist. Pages are "
+        "copied, not judged; each replaces one of the same URL, so an interrupted copy can be "
+        "repeated."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", help="as sqlite:///seen.sqlite")
-        parser.add_argument("target", help="as redis://localhost:6379/0")
+        parser.add_argument("source", help="such as seen.sqlite")
+        parser.add_argument("target", help="such as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

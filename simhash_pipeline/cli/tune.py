@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from simhash_pipeline.cli.command import Command, counted, fields, share
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
+_MOST_FIELDS = 10  # that are named
 _SHORT_BAR = 12  # columns: the table fits into 80
 Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
@@ -33,7 +35,7 @@ class TuneCommand(Command):
     epilog = (
         "The sheet is a CSV file with the columns answer (y for a copy, n for another page, ?), "
         "twin_url, url, distance and, where they are known, sketch_distance, similarity, "
-        "structure_distance and reason, as the report saves it."
+        "structure_distance, reason and fields, as the report saves it."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -43,7 +45,7 @@ class TuneCommand(Command):
             "--precision",
             type=share,
             default=0.95,
-            help="the least precision of a recommended threshold (default: 0.95)",
+            help="the lowest precision of a recommended threshold (default: 0.95)",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -75,6 +77,10 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
     yield "The report asks about suspicious pairs first: where these alone were answered, the"
     yield "thresholds are better than these figures."
     yield ""
+    if apart := Counter(name for line in answers if line.twins for name in line.fields):
+        names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
+        yield f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}."
+        yield ""
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."
@@ -138,7 +144,7 @@ def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
     by_rule = _by_rule(line)
     if by_rule is not None:
         return by_rule
-    distance = 0 if line.reason == "paragraph" else line.distance
+    distance = 0 if line.reason == "sketch" else line.distance
     sketch, similarity = line.sketch_distance, _similarity(line)
     return (
         (distance is not None and distance <= limits.content_distance)
@@ -189,7 +195,7 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     answered copy is, or as now. None if no content distance is right so often.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
-    by_content = {line.distance for line in found if line.reason != "paragraph"}
+    by_content = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
         "content_distance": by_content.intersection(range(MAX_DISTANCE_BITS + 1)),
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},

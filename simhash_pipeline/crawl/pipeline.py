@@ -44,7 +44,7 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
-from simhash_pipeline.item_values import as_row, row_of, said_by
+from simhash_pipeline.item_values import as_row, names_itself, row_of, said_by
 from simhash_pipeline.page.source import looks_drawn_by_script
 from simhash_pipeline.stores.opening import store_place
 from simhash_pipeline.urls import declared_url
@@ -317,6 +317,11 @@ class SimhashPipeline:
         elif row in judged.verdict.known_rows and self._options.unchanged == "drop":
             shared = SharedVerdict(Future(), reported=True)
             shared.judged.set_result(judged.of_known_row())
+        elif not judged.verdict.dropped and names_itself(row):
+            repeat = await result_of(self._worker.judge_row(judged, source.url, said))
+            if repeat is not None:
+                shared = SharedVerdict(Future())
+                shared.judged.set_result(repeat)
         return shared
 
     async def _must_judge_again(self, verdict: Verdict, deadline: float) -> bool:
@@ -352,8 +357,7 @@ class SimhashPipeline:
         judged = shared.judged.result()
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
-        last = items.verdicts[-1] if items.verdicts else None
-        is_next_row = last is not None and last.dropped and last.key == verdict.key
+        is_next_row = any(each.dropped and each.key == verdict.key for each in items.verdicts)
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)
@@ -384,6 +388,7 @@ class SimhashPipeline:
         elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
+                self._stats.nothing_new(limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
@@ -520,7 +525,7 @@ def _is_without_items(crawler: Crawler) -> bool:
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
-        raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
+        raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
 
 

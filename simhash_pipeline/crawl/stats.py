@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from simhash_pipeline import native
 from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.stores.contract import SQLITE, shown_url
+from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.stores.opening import store_file, url_of_store
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
@@ -80,18 +81,20 @@ class CrawlStats:
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
-            self._look = f"; look at them by `scrapy simhash dropped {log}`"
+            self._look = f"; list them with `scrapy simhash dropped {log}`"
             if pages and (late := late_settings(drop_log, name, self._options)):
+                again = "; items of stored pages may come out once more"
                 self._logger.info(
-                    "%s changed: this holds from now on, and the pages stored before stay as they "
-                    "are (their items may come out once more)",
+                    "%s changed: this holds for pages judged from now on%s",
                     ", ".join(late),
+                    "" if late == ["SIMHASH_KEEP_TEXT"] else again,
                 )
+        file = store_file(url_of_store(store))
         self._logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
             f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
-            shown_url(store).removeprefix(SQLITE),
+            file.resolve() if file else shown_url(store),
         )
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
@@ -173,7 +176,7 @@ class CrawlStats:
         self._drawn[host] += 1
         if self._drawn[host] == _DRAWN_PAGES:
             self._logger.warning(
-                "%d pages of %s look drawn by JavaScript: have the rendered page judged (see "
+                "%d pages of %s look drawn by JavaScript: render them first (see "
                 "'Pages drawn by JavaScript' in the documentation; simhash/drawn_by_script counts "
                 "all)",
                 _DRAWN_PAGES,
@@ -202,6 +205,10 @@ class CrawlStats:
         self._count_error("unexpected")
         self._logger.exception("A page can't be judged; its item is kept")
 
+    def nothing_new(self, pages: int) -> None:
+        said = "Closing: %d pages in a row without new content (SIMHASH_CLOSE_AFTER_SEEN)"
+        self._logger.info(said, pages)
+
     def stopped(self, error: Exception) -> None:
         kind = "settings" if isinstance(error, OptionsError) else "store"
         self._count_error(kind)
@@ -223,7 +230,9 @@ class CrawlStats:
             summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
         if self._options.answers is not None:
-            self._logger.info("Answers: %s: %d pairs, %d met", self._options.answers, *answers)
+            pairs, met = answers
+            said = "Answers: %s: %d pair%s, %d met"
+            self._logger.info(said, self._options.answers, pairs, "s" * (pairs != 1), met)
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
@@ -231,7 +240,7 @@ class CrawlStats:
                 f"{self._counts['near_misses']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
-                " ".join([near.rejected_by or "", *near.differing_fields]),
+                ": ".join(filter(None, [near.rejected_by, ", ".join(near.differing_fields)])),
                 self._look.replace("dropped", "dropped --kept", 1),
             )
         unjudged = self._counts["not_judged"]

@@ -166,6 +166,11 @@ class JudgeWorker:
         """Judge the same page by what is stored now."""
         return self._ask(partial(self._judged, source, own, page, 0.0))
 
+    def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage | None]:
+        """The verdict on a further item of a kept page, if another page gave that very row."""
+        judge = self._judge_of(judged)
+        return self._ask(partial(_judged_row, judge, judged, url, said))
+
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
         if not self._will_flush:
@@ -177,7 +182,7 @@ class JudgeWorker:
         """The page that was stored gave these rows, too."""
         if not (rows or judged.verdict.known_rows or waits(judged.said.values)):
             return
-        judge = next(judge for judge, own in self._judges.values() if own is judged.options)
+        judge = self._judge_of(judged)
         self._ask(partial(judge.add_rows, judged.verdict, judged.said, [*rows]))
 
     def forget(self, verdict: Verdict) -> Future[None]:
@@ -230,7 +235,7 @@ class JudgeWorker:
         said = said_by(page, source)
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
-            self._texts.add(verdict, page)
+            self._texts.add(verdict, page, source.item)
         text = "" if options.text_field is None else judge.page_specific(page, verdict)
         spent = time.perf_counter() - started
         return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
@@ -248,6 +253,9 @@ class JudgeWorker:
                 raise PageError("meta", f"by its request's meta, {error}") from error
             self._judges[known] = self._judge.with_options(options), options
         return self._judges[known]
+
+    def _judge_of(self, judged: JudgedPage) -> Judge:
+        return next(judge for judge, own in self._judges.values() if own is judged.options)
 
     def _expire(self) -> None:
         if self._options.expire_after is not None and not self._has_expired:
@@ -271,6 +279,11 @@ class JudgeWorker:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
+
+
+def _judged_row(judge: Judge, judged: JudgedPage, url: str, said: Said) -> JudgedPage | None:
+    verdict = judge.judge_row(url, judged.page, said)
+    return None if verdict is None else dataclasses.replace(judged, verdict=verdict, said=said)
 
 
 class _Asked:

@@ -3,7 +3,7 @@
 It is None where it was not built, where the environment variable SIMHASH_NATIVE is 0, and on
 big-endian machines.
 
-    _kernel.c  text to hashes and votes    called by page/compiled.py
+    _kernel.c  text to hashes and votes    called by page/compiled.py, folding.py and titles.py
     _markup.c  markup to blocks            a part of it, called by page/compiled.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
 """
@@ -39,7 +39,7 @@ class Tokens(Protocol):
 
     def __len__(self) -> int: ...
     def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int: ...
-    def content(self, sizes: tuple[int, ...], least: int, /) -> int | None: ...
+    def content(self, sizes: tuple[int, ...], /) -> int | None: ...
     def sketch(self, size: int, /) -> tuple[int, int] | None: ...
 
 
@@ -52,6 +52,8 @@ class Kernel(Protocol):
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
     is_plain: Callable[[bytes], bool]
+    spelled: Callable[[str, bytes], str | None]
+    places: Callable[[tuple[str, ...], bytes, str, str, int], list[tuple[int, str]]]
     kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]
     set_markup: Callable[..., None]
     read_markup: Callable[[bytes, int], MarkupRead | int]

@@ -81,12 +81,12 @@ static inline void votes_add(Votes *votes, uint64_t hash) {
     if (++votes->pending == 255) votes_empty(votes);
 }
 
-/* The bits where ayes less noes are `least` or more. */
-static uint64_t votes_bits(Votes *votes, int least) {
+/* The bits with more ayes than noes. */
+static uint64_t votes_bits(Votes *votes) {
     uint64_t bits = 0;
     votes_empty(votes);
     for (int bit = 0; bit < 64; bit++)
-        if ((int64_t)(2 * votes->ayes[bit]) - (int64_t)votes->count >= least) bits |= 1ull << bit;
+        if (2 * votes->ayes[bit] > votes->count) bits |= 1ull << bit;
     return bits;
 }
 
@@ -295,15 +295,15 @@ static void add_token(Tokens *self, const uint32_t *text, size_t count) {
     self->count++;
 }
 
-/* Fills `text` with the folded piece; its length, or UNKNOWN_CHARACTER. */
-static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
+/* Fills `text`, three times as long, with the folded piece; its length, or UNKNOWN_CHARACTER. */
+static Py_ssize_t fold(uint32_t *text, PyObject *piece, const uint32_t *table) {
     Py_ssize_t size = PyUnicode_GET_LENGTH(piece), count = 0;
     int width = PyUnicode_KIND(piece);
     const void *data = PyUnicode_DATA(piece);
     for (Py_ssize_t i = 0; i < size; i++) {
         uint32_t c = PyUnicode_READ(width, data, i);
         int is_pictograph = c >= 0x1F300 && c < 0x1FB00; /* to itself, whatever stands beside it */
-        uint32_t folded = c < BMP ? folds[c] : is_pictograph ? c : (uint32_t)ASK;
+        uint32_t folded = c < BMP ? table[c] : is_pictograph ? c : (uint32_t)ASK;
         if (folded < ELLIPSIS) {
             text[count++] = folded;
         } else if (folded == ELLIPSIS) {
@@ -312,7 +312,24 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
             return UNKNOWN_CHARACTER;
         }
     }
-    return count < max_folded ? count : max_folded;
+    return count;
+}
+
+PyDoc_STRVAR(spelled_doc, "spelled(text, table): folded so; None if a character depends on others.");
+static PyObject *spelled(PyObject *module, PyObject *args) {
+    PyObject *text, *answer = NULL;
+    const char *table;
+    Py_ssize_t size, count;
+    uint32_t *out;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Uy#", &text, &table, &size)) return NULL;
+    if (size != 4 * BMP) return PyErr_Format(PyExc_ValueError, "a table has %d characters", BMP);
+    out = PyMem_RawMalloc((3 * (size_t)PyUnicode_GET_LENGTH(text) + 1) * sizeof *out);
+    if (out == NULL) return PyErr_NoMemory();
+    count = fold(out, text, (const uint32_t *)table);
+    answer = count < 0 ? Py_NewRef(Py_None) : PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, out, count);
+    PyMem_RawFree(out);
+    return answer;
 }
 
 /* Adds the tokens of the folded piece, `most` at the most. */
@@ -361,9 +378,10 @@ static PyObject *tokens_add(Tokens *self, PyObject *args) {
     if (is_folded) {
         count = PyUnicode_GET_LENGTH(piece);
         for (Py_ssize_t i = 0; i < count; i++) self->text[i] = PyUnicode_READ_CHAR(piece, i);
-    } else if ((count = fold(self->text, piece)) < 0) {
+    } else if ((count = fold(self->text, piece, folds)) < 0) {
         return PyLong_FromSsize_t(count);
     }
+    if (count > max_folded) count = max_folded;
     if (by_jieba && !is_loaded) /* a character alone is a word in any dictionary */
         for (Py_ssize_t i = 1; i < count; i++)
             if (kind_of(self->text[i - 1]) == IS_HAN && kind_of(self->text[i]) == IS_HAN)
@@ -378,12 +396,11 @@ static inline uint64_t ngram(const uint64_t *words, size_t size) {
     return hash;
 }
 
-PyDoc_STRVAR(tokens_content_doc, "content(sizes, least): 64 bits; None without an n-gram.");
+PyDoc_STRVAR(tokens_content_doc, "content(sizes): 64 bits; None without an n-gram.");
 static PyObject *tokens_content(Tokens *self, PyObject *args) {
     PyObject *sizes;
-    int least;
     Votes votes = {0};
-    if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &sizes, &least)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &sizes)) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
         size_t size = PyLong_AsSize_t(PyTuple_GET_ITEM(sizes, i));
         if (PyErr_Occurred()) return NULL;
@@ -392,7 +409,7 @@ static PyObject *tokens_content(Tokens *self, PyObject *args) {
             votes_add(&votes, ngram(self->lo + place, size));
     }
     if (votes.count == 0) Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(votes_bits(&votes, least));
+    return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
 PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): low and high 64 bits; None without an n-gram.");
@@ -425,8 +442,8 @@ static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
         votes_add(&high, ngram(self->hi + place, (size_t)size));
     }
     PyMem_RawFree(seen);
-    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low, 1),
-                         (unsigned long long)votes_bits(&high, 1));
+    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low),
+                         (unsigned long long)votes_bits(&high));
 }
 
 static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
@@ -468,17 +485,21 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     const char *unspaced, *marks, *folded;
     Py_ssize_t unspaced_size, marks_size, folded_size;
     unsigned long long given;
+    Py_ssize_t run, longest;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#Knn", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
-                          &folded_size, &given, &max_run, &max_folded))
+                          &folded_size, &given, &run, &longest))
         return NULL;
-    if (max_run > RUN_ROOM) return PyErr_Format(PyExc_ValueError, "a run has up to %d", RUN_ROOM);
+    if (run < 1 || run > RUN_ROOM || longest < 0)
+        return PyErr_Format(PyExc_ValueError, "a run has 1 to %d", RUN_ROOM);
     if (folded_size != sizeof folds) return PyErr_Format(PyExc_ValueError, "65,536 folds are needed");
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
     set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
     memcpy(folds, folded, sizeof folds);
     salt = given | 1;
+    max_run = run;
+    max_folded = longest;
     Py_RETURN_NONE;
 }
 
@@ -590,7 +611,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 
 #define TAKEN_ROOM 512
 #define KEPT_ROOM 64
-#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1) + 64) /* blocks, windows, places, rises */
+#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1)) /* blocks, steps, places */
 #define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
@@ -753,7 +774,7 @@ static PyObject *kept_sample(PyObject *module, PyObject *args) {
     PyObject *repeated;
     const uint8_t *raw;
     Py_ssize_t size, most;
-    uint32_t windows[KEPT_ROOM], limit, last_kept = 0;
+    uint32_t windows[KEPT_ROOM], limit, last_kept = 0, steps = 0;
     uint16_t of[KEPT_ROOM], blocks[KEPT_ROOM];
     uint8_t out[PACKED_ROOM] = {0};
     size_t kept = 0, count = 0, distinct = 0, place, at;
@@ -788,23 +809,105 @@ static PyObject *kept_sample(PyObject *module, PyObject *args) {
         memmove(blocks + at + 1, blocks + at, (distinct++ - at) * sizeof *blocks);
         blocks[at] = of[i];
     }
-    width = count ? width_of(windows[count - 1] / (uint32_t)count) : 0;
-    place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
+    for (size_t i = 0; i < count; i++) /* the bits of the largest step: those of all steps together */
+        steps |= windows[i] - (i ? windows[i - 1] : 0);
+    width = width_of(steps), place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
     place = put_bits(out, 0, limit, 32);
     out[4] = (uint8_t)count, out[5] = (uint8_t)distinct, out[6] = (uint8_t)width, place = 56;
     for (size_t i = 0; i < distinct; i++) place = put_bits(out, place, blocks[i], 16);
-    for (size_t i = 0; i < count; i++) place = put_bits(out, place, windows[i], width);
     for (size_t i = 0; i < count; i++) {
         for (at = 0; blocks[at] != of[i];) at++;
         place = put_bits(out, place, (uint32_t)at, place_width);
-    }
-    for (size_t i = 0; i < count; i++) { /* as many ones as it rises, and a zero */
-        uint32_t rise = (windows[i] >> width) - (i ? windows[i - 1] >> width : 0);
-        while (rise--) place = put_bits(out, place, 1, 1);
-        place++;
+        place = put_bits(out, place, windows[i] - (i ? windows[i - 1] : 0), width);
     }
     size = (Py_ssize_t)((place + 7) / 8);
     return PyBytes_FromStringAndSize((const char *)out, size % 6 == 4 ? size + 1 : size);
+}
+
+/* ---- where a title's words stand: see page/titles.py */
+
+#define AROUND_CHARS 60
+#define NEAR_CHARS 10
+#define LEAST_LETTERS 6
+enum { WHOLE, ANYWHERE, UNPLACED };
+
+static int is_alnum_at(PyObject *text, Py_ssize_t at) { return Py_UNICODE_ISALNUM(PyUnicode_READ_CHAR(text, at)); }
+
+/* The first place of a word between `first` and `end`, as a word of the text from `begin` on. */
+static Py_ssize_t place_of_word(PyObject *word, int kind, PyObject *text, Py_ssize_t begin, Py_ssize_t first,
+                                Py_ssize_t end, Py_ssize_t step) {
+    Py_ssize_t size = PyUnicode_GET_LENGTH(word), at;
+    while ((at = PyUnicode_Find(text, word, first, end, 1)) >= 0) {
+        int goes_on = (at > begin && is_alnum_at(text, at - 1)) || (at + size < end && is_alnum_at(text, at + size));
+        if (kind == ANYWHERE || !goes_on) return at;
+        first = at + step;
+    }
+    return at;
+}
+
+/* _letters; how many there are */
+static Py_ssize_t letters_of(PyObject *text, Py_ssize_t begin, Py_ssize_t end, PyObject *words, const char *kinds,
+                             Py_UCS4 *letters) {
+    uint8_t is_word[AROUND_CHARS] = {0};
+    Py_ssize_t count = 0, at;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); i++) {
+        PyObject *word = PyTuple_GET_ITEM(words, i);
+        for (Py_ssize_t first = begin; (at = place_of_word(word, kinds[i], text, begin, first, end, 1)) >= 0;) {
+            memset(is_word + (at - begin), 1, (size_t)PyUnicode_GET_LENGTH(word));
+            first = at + 1;
+        }
+        if (at < -1) return at;
+    }
+    for (at = begin; at < end; at++) {
+        Py_UCS4 c = PyUnicode_READ_CHAR(text, at);
+        if (!is_word[at - begin] && Py_UNICODE_ISALPHA(c)) letters[count++] = c;
+    }
+    return count;
+}
+
+/* _near; NULL with an exception */
+static PyObject *near_of(PyObject *text, Py_ssize_t at, Py_ssize_t end, PyObject *words, const char *kinds) {
+    Py_UCS4 letters[1 + AROUND_CHARS] = {' '}, *from = letters;
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text), begin = at > AROUND_CHARS ? at - AROUND_CHARS : 0;
+    Py_ssize_t count = letters_of(text, begin, at, words, kinds, letters + 1), most = NEAR_CHARS;
+    if (count >= LEAST_LETTERS) {
+        from += 1 + (count > most ? count - most : 0);
+    } else if (count >= 0) {
+        at = size - end > AROUND_CHARS ? end + AROUND_CHARS : size;
+        count = letters_of(text, end, at, words, kinds, letters + 1);
+        count = count >= LEAST_LETTERS ? count + 1 : count < 0 ? count : 0;
+        most++;
+    }
+    return count < 0 ? NULL : PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, from, count < most ? count : most);
+}
+
+PyDoc_STRVAR(places_doc, "places(words, kinds, text, rest, most): as titles.py's _places.");
+static PyObject *places(PyObject *module, PyObject *args) {
+    PyObject *words, *texts[2], *found;
+    const char *kinds;
+    Py_ssize_t size, most;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!y#UUn", &PyTuple_Type, &words, &kinds, &size, &texts[0], &texts[1], &most)) return NULL;
+    if (size != PyTuple_GET_SIZE(words)) return PyErr_Format(PyExc_ValueError, "each word has a kind");
+    for (Py_ssize_t i = 0; i < size; i++)
+        if (!PyUnicode_Check(PyTuple_GET_ITEM(words, i)) || !PyUnicode_GET_LENGTH(PyTuple_GET_ITEM(words, i)))
+            return PyErr_Format(PyExc_TypeError, "words are texts, and not empty");
+    found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < size && PyList_GET_SIZE(found) < most; i++) {
+        PyObject *word = PyTuple_GET_ITEM(words, i), *near, *place;
+        Py_ssize_t at = -1, length = PyUnicode_GET_LENGTH(word);
+        int where = -1, failed;
+        while (kinds[i] != UNPLACED && at == -1 && ++where < 2)
+            at = place_of_word(word, kinds[i], texts[where], 0, 0, PyUnicode_GET_LENGTH(texts[where]), length);
+        if (at == -1) continue;
+        near = at < 0 ? NULL : near_of(texts[where], at, at + length, words, kinds);
+        place = near == NULL ? NULL : Py_BuildValue("lO", (long)(i | where << 7), near);
+        failed = place == NULL || (PyUnicode_GET_LENGTH(near) && PyList_Append(found, place) < 0);
+        Py_XDECREF(near);
+        Py_XDECREF(place);
+        if (failed) Py_CLEAR(found);
+    }
+    return found;
 }
 
 /* ---- the bytes of a page */
@@ -851,6 +954,8 @@ static PyMethodDef functions[] = {
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
+    {"spelled", spelled, METH_VARARGS, spelled_doc},
+    {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {"kept_sample", kept_sample, METH_VARARGS, kept_sample_doc},
     {NULL, NULL, 0, NULL},

@@ -203,12 +203,13 @@ static void names_free(Names *names) {
     PyMem_RawFree(names->all);
     PyMem_RawFree(names->bytes);
     PyMem_RawFree(names->slots);
+    *names = (Names){0};
 }
 
 /* ---- what is known before a page is read, and never written again: tags, and references */
 
 typedef struct {
-    PyObject *text;          /* owned */
+    PyObject *text;          /* owned; of a known one by known_rows */
     uint64_t as_open, ended; /* its bit, where start tags may end it; those that its start tag ends */
     uint32_t traits;
 } Tag;
@@ -218,6 +219,7 @@ typedef struct {
 } Reference;
 
 static Names known_names, reference_names;
+static PyObject *known_rows; /* a tuple */
 static Tag *known_tags;
 static Reference *references;
 static size_t known_room, references_room;
@@ -1140,7 +1142,7 @@ static int know_tag(PyObject *row, Py_ssize_t number) {
     if ((name = PyUnicode_AsUTF8AndSize(text, &size)) == NULL) return 0;
     if (name_of(&known_names, (const uint8_t *)name, (size_t)size) != (uint32_t)number) return 0;
     if (!RESERVE(known_tags, known_room, known_names.count)) return 0;
-    known_tags[number] = (Tag){Py_NewRef(text), bit, ended, (uint32_t)traits};
+    known_tags[number] = (Tag){text, bit, ended, (uint32_t)traits};
     return 1;
 }
 
@@ -1155,8 +1157,11 @@ static int know_reference(PyObject *row, Py_ssize_t number) {
 }
 
 static int know_all(PyObject *rows, int (*know)(PyObject *, Py_ssize_t)) {
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows); i++)
-        if (!know(PyList_GET_ITEM(rows, i), i)) return 0;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(rows); i++) {
+        PyObject *row = PySequence_Fast_GET_ITEM(rows, i);
+        if (!PyTuple_Check(row)) PyErr_Format(PyExc_TypeError, "a tag or reference is a tuple");
+        if (PyErr_Occurred() || !know(row, i)) return 0;
+    }
     return 1;
 }
 
@@ -1170,9 +1175,13 @@ PyObject *set_markup(PyObject *module, PyObject *args) {
         return NULL;
     if (known_names.count) Py_RETURN_NONE;
     for (int c = 0; c < 256; c++) kinds[c] = kinds_of(c);
-    hint_of = Py_NewRef(hint);
-    hides = Py_NewRef(hiding);
-    if (!know_all(texts, know_reference) || !know_all(rows, know_tag))
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a tag or reference comes twice, or is long");
-    Py_RETURN_NONE;
+    Py_XSETREF(hint_of, Py_NewRef(hint));
+    Py_XSETREF(hides, Py_NewRef(hiding));
+    Py_XSETREF(known_rows, PyList_AsTuple(rows));
+    if (known_rows != NULL && know_all(texts, know_reference) && know_all(known_rows, know_tag) &&
+        known_names.count > A && reference_names.count)
+        Py_RETURN_NONE;
+    names_free(&known_names);
+    names_free(&reference_names);
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a tag or reference is missing, long or there twice");
 }

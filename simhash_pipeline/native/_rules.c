@@ -355,11 +355,18 @@ static int read_range(const Page *page, PyObject *row, Py_ssize_t columns, Py_ss
 static int read_block(Page *page, Py_ssize_t i, PyObject *text, PyObject *tag, PyObject *size, PyObject *share) {
     long traits = number_of(traits_of, tag, 0);
     page->sizes[i] = PyLong_AsSsize_t(size);
-    page->blocks[i] = (Block){text, tag, PyFloat_AsDouble(share), (unsigned)traits, 0, 0};
     if (traits < 0 || PyErr_Occurred()) return 0;
-    if (!PyUnicode_CheckExact(text)) PyErr_Format(PyExc_TypeError, "a block's text is a str");
+    if (!PyUnicode_CheckExact(text) || !PyFloat_CheckExact(share)) { /* runs nothing that may change the lists */
+        PyErr_Format(PyExc_TypeError, "a block's text is a str, its share of links a float");
+        return 0;
+    }
+    page->blocks[i] = (Block){text, tag, PyFloat_AS_DOUBLE(share), (unsigned)traits, 0, 0};
+    if (page->sizes[i] < 0 || page->sizes[i] > INT32_MAX || !(page->blocks[i].link_share >= 0)) {
+        PyErr_Format(PyExc_ValueError, "a block's size or share of links is negative or too large");
+        return 0;
+    }
     if (traits & H1) page->headings[page->h1_count++] = i;
-    return !PyErr_Occurred();
+    return 1;
 }
 
 static int read_box(Page *page, Box *box, PyObject *row) {

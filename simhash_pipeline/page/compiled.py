@@ -30,12 +30,10 @@ from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
 
-_ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
-_FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
     "sure",
@@ -134,11 +132,6 @@ def hashed_words(text: str) -> Tokens:
     return tokens
 
 
-def content_of(tokens: Tokens, options: Options) -> int | None:
-    """The content fingerprint; None without a token."""
-    return tokens.content(options.ngrams, _FEWEST_VOTES[options.set_when])
-
-
 def sketch_of(tokens: Tokens, size: int) -> int | None:
     """The 128-bit simhash of the set of n-grams; None with fewer tokens than one has."""
     halves = tokens.sketch(size)
@@ -162,14 +155,14 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 @cache
 def _prepared() -> Kernel:
     kernel = native.required()
-    folds = array("I", [_ASK]) * 0x10000
+    folds = array("I", [folding.ASK]) * 0x10000
     for character in folding.characters(folding.FOLDED_ALONE):
         if (fold := folding.single_fold(character)) is not None:
-            folds[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold.lower())
+            folds[ord(character)] = folding.ELLIPSIS if fold == "..." else ord(fold.lower())
     for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
         folds[ord(character)] = ord(character)
     for character in folding.characters(folding.IN_WORDS):
-        folds[ord(character)] = _DROPPED
+        folds[ord(character)] = folding.DROPPED
     salt = int.from_bytes(os.urandom(8), "little")
     tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folds.tobytes()
     kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)

@@ -33,7 +33,13 @@ from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unre
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
+from simhash_pipeline.page.visible import (
+    ARTICLE_SHIFT,
+    article_digest,
+    smallest_of_main,
+    visible_text,
+    window_masks,
+)
 
 _SKETCH_SHINGLE_TOKENS = 3
 _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds candidates
@@ -71,6 +77,7 @@ class PageFingerprint:
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
+    codes: str = ""  # as a voucher's, that end short lines of the text
     error_pattern: bytes | None = None  # of a short page that names its address: short_pages.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
     unread: bytes = b""  # of a thin page: see page/short_pages.py
@@ -99,6 +106,14 @@ class PageFingerprint:
             words = _letters(folded(longest[: 2 * _PARAGRAPH_CHARS]))[:_PARAGRAPH_CHARS]
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
+
+    @property
+    def minhash(self) -> bytes | None:
+        """8 bytes of the smallest windows of its main text; None when thin."""
+        if self.content is None or not self.sample:
+            return None
+        windows = smallest_of_main(self.sample)
+        return hashlib.blake2b(windows, digest_size=8).digest() if windows else None
 
 
 def _letters(text: str) -> str:
@@ -235,6 +250,7 @@ class Fingerprinter:
             heading=name.heading,
             title_marks=name.marks,
             title_places=name.places,
+            codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
             cut=cut or len(read) < len(text),
         )
@@ -247,7 +263,7 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
-            return compiled.content_of(hashed, options), sketch, count
+            return hashed.content(options.ngrams), sketch, count
         tokens = self._segment(text)
         hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
@@ -259,7 +275,7 @@ class Fingerprinter:
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
-            return compiled.content_of(compiled.hashed_words(text), self._options)
+            return compiled.hashed_words(text).content(self._options.ngrams)
         tokens = self._segment(text)
         return self._content(tokens, TokenHashes(tokens))
 
@@ -267,7 +283,9 @@ class Fingerprinter:
         """The text without markup, and without lines that end within a sentence."""
         if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
             text = unescape(text)
-        if not _TAG.search(text):
+        if "<" not in text or not _TAG.search(text):
+            if text.isascii():
+                return text
             return without_line_ends(text.encode("utf-8", "replace")).decode()
         try:
             return "\n".join(Page(text, None, self._options).blocks().texts)
@@ -292,7 +310,7 @@ class Fingerprinter:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
             rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
-            return simhash(rows, set_when=options.set_when)
+            return simhash(rows)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)

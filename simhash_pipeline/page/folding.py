@@ -13,6 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from simhash_pipeline import native
 from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.page.han import HAN
 
@@ -63,7 +64,8 @@ FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 _MAX_MARKS = 30
 _MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
-_ASK, _DROPPED = 0xFFFE, 0xFFFF  # no characters
+_ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
+ASK, DROPPED, ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 # All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
 _VARYING = (*range(0xA0, 0x3400), *range(0xA600, 0xAC00), *range(0xF900, 0xFFFE))
 
@@ -104,9 +106,11 @@ def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
     if text.isascii():
         return text
+    if native.kernel is not None and (said := native.kernel.spelled(text, _packed())) is not None:
+        return said
     units = _units(text.replace("…", "..."))
     found = _alone().take(units)
-    if found.max(initial=0) < _ASK:
+    if found.max(initial=0) < _DROPPED:
         return _text(found)
     if (found == _ASK).any():
         found = _letters().take(_units(_composed(_text(units[found != _DROPPED]))))
@@ -147,14 +151,15 @@ def nfkc(text: str) -> str:
         is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
         if is_long and (marks := "".join(filter(_is_mark, set(text)))):
             text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
-    if not unicodedata.is_normalized("NFKC", text):
-        # np.unique imports numpy.ma, which nothing else needs.
-        codes = sorted({*units[_changing().take(units)].tolist()})
-        folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
-        if len(folds) > _MANY_FOLDS:
-            return unicodedata.normalize("NFKC", text.translate(folds))
-        for code, fold in folds.items():
-            text = text.replace(chr(code), fold)
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    # np.unique imports numpy.ma, which nothing else needs.
+    codes = sorted({*units[_changing().take(units)].tolist()})
+    folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
+    if len(folds) > _MANY_FOLDS:
+        return unicodedata.normalize("NFKC", text.translate(folds))
+    for code, fold in folds.items():
+        text = text.replace(chr(code), fold)
     return unicodedata.normalize("NFKC", text)
 
 
@@ -248,3 +253,12 @@ def _alone() -> Units:
         units[ord(character)] = _ASK if fold is None or len(fold) > 1 else ord(fold)
     units[[ord(character) for character in characters(IN_WORDS)]] = _DROPPED
     return units
+
+
+@cache
+def _packed() -> bytes:
+    """`_alone` for the kernel."""
+    units = _alone().astype(np.uint32)
+    units[units >= _DROPPED] += ASK - _ASK
+    units[ord("…")] = ELLIPSIS
+    return units.tobytes()

@@ -123,7 +123,7 @@ def _users_segmenter(path: str) -> Segment:
         tokens: list[str] = segment(text)
         for token in tokens:
             if not isinstance(token, str):
-                raise PageError("segmenter", f"{path} gave the token {token!r}, which is no text")
+                raise PageError("segmenter", f"{path} gave the token {token!r}, which is not text")
         return tokens
 
     return checked

@@ -13,6 +13,10 @@ A form letter names what it is about in its text, in the place where another one
 
     title      Notice to Ann Ford          text  … the licence of Ann Ford is withdrawn …
     title      Notice to Bo Lund           text  … the licence of Bo Lund is withdrawn …
+
+A voucher, a ticket or a part may have no name but a code that ends a short line of its text:
+
+    title      Voucher                     line  Your code: 7X2A-94QP
 """
 
 from __future__ import annotations
@@ -30,10 +34,12 @@ from urllib.parse import urljoin
 import mmh3
 from lxml.etree import _Element
 
+from simhash_pipeline import native
 from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.folding import is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
@@ -49,16 +55,24 @@ _MIN_LONG_CHARS = 6  # of these words of a title together: a blogger's name is i
 _LONG_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
 SAID = 1  # bit 0 of a page's marks
 _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manual's heading
-_SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
+_SIGNS = "-|/"  # part a title's parts; where one begins it, it is the name
+_SIGN = re.compile(rf"[{_SIGNS}]+(?!\S)")
 _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
+# Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
+_CODE = re.compile(
+    r"(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
+    r"[a-z0-9]+(?:-[a-z0-9]+)*$"
+)
+_MAX_CODES = 8
 # Where a word stands: its number among the title's, and a hash of the letters near it.
 _PLACE = struct.Struct("<BH")
 _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
+_WHOLE, _ANYWHERE, _UNPLACED = range(3)  # how a word is looked for, as in _kernel.c
 WORD = 1 << 32  # above the blocks of a text
 WORD_BITS = MAIN | BLOCK_BITS
 _MAX_PLACES = 12
-_AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
+_AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6  # as in _kernel.c
 
 
 def head_of(root: _Element) -> Head:
@@ -138,21 +152,38 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     the headline may stand in any box. A link names another page or the site.
     """
     own = _unlinked(blocks)
-    h1, h2 = ([at for at in own if blocks.tags[at] == tag] for tag in ("h1", "h2"))
-    called = [box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[3])]
-    found = [blocks.texts[at] for at in h1[:_MAX_HEADINGS] or called[:1] or h2[:1]]
+    h1 = [at for at in own if blocks.tags[at] == "h1"]
+    h2 = (at for at in own if blocks.tags[at] == "h2")
+    called = (box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[3]))
+    heads = h1[:_MAX_HEADINGS] or islice(chain(called, h2), 1)
+    found = [blocks.texts[at] for at in heads]
     others = (blocks.texts[at] for at in own if blocks.texts[at] in title)
     line = max((text for text in others if text not in found), key=len, default="")
     return [*found, line] if line else found
 
 
 def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
-    """The first line in the box around the main text, if it stands above that; else ""."""
+    """The first line in the box around the main text, if it stands above that; else "".
+
+    Of a page that is main text as a whole, such as a list, it is the first.
+    """
     if True not in is_main:
         return ""
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
-    return "" if at is None or is_main[at] else blocks.texts[at]
+    return "" if at is None or (is_main[at] and not all(is_main)) else blocks.texts[at]
+
+
+def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
+    """The codes that end short lines of the box around the main text, with blanks between them.
+
+    `lines` are the texts of the blocks in one spelling.
+    """
+    start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
+    short = (lines[at] for at in _unlinked(blocks) if start <= at < end)
+    ends = [line.split(" ")[-1].lower() for line in short if len(line) <= MAX_LINE]
+    found = (_CODE.search(word) for word in ends if not word.isalpha())
+    return " ".join(islice(dict.fromkeys(code[0] for code in found if code), _MAX_CODES))
 
 
 def _unlinked(blocks: Blocks) -> list[int]:
@@ -171,6 +202,8 @@ class Titled(Protocol):
     def title_marks(self) -> int: ...
     @property
     def title_places(self) -> bytes | None: ...
+    @property
+    def codes(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +230,14 @@ def name_of(
     heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    text = main_text.lower()
+    text = main_text.lower() if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
+    if not words:
+        return Name(repeated, heading, marks, None)
     rest = "\n".join(line for line in beside if line not in headings).lower()
-    places = islice(_places(words, heads, text, rest), _MAX_PLACES)
+    find = _places if native.kernel is None else native.kernel.places
+    found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
+    places = (_PLACE.pack(at, mmh3.hash(near, signed=False) & 0xFFFF) for at, near in found)
     return Name(repeated, heading, marks, b"".join(places) or None)
 
 
@@ -243,20 +280,29 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
     return sum(2 << i for i, is_named in enumerate(named) if is_named) | (SAID if is_said else 0)
 
 
-def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) -> Iterator[bytes]:
-    """Where words of the title stand in the text, or else in the rest of what is visible.
+def _kind_of(word: str, heads: Collection[str]) -> int:
+    """How a word of the title is looked for; a version that no heading has is the manual's."""
+    if word[0] in _SIGNS or (_VERSION.match(word) and word not in heads):
+        return _UNPLACED
+    return _WHOLE if word[0].isalnum() and not is_pieced(word) else _ANYWHERE
 
-    A version that no heading has is the manual's.
+
+def _places(
+    words: Sequence[str], kinds: bytes, text: str, rest: str, most: int
+) -> list[tuple[int, str]]:
+    """Where words stand in the text, or else in the rest of what is visible.
+
+    The number of a `_PLACE` and the letters near it, of at most so many words that have some.
     """
+    found = []
     for number, word in enumerate(words):
-        if _VERSION.match(word) and word not in heads:
-            continue
-        for said, where in ((text, 0), (rest, _BESIDE)):
+        for said, where in ((text, 0), (rest, _BESIDE)) if kinds[number] != _UNPLACED else ():
             at = _place_in(word, said)
             if at is not None:
                 if near := _near(said, at, at + len(word), words):
-                    yield _PLACE.pack(number | where, mmh3.hash(near, signed=False) & 0xFFFF)
+                    found.append((number | where, near))
                 break
+    return found[:most]
 
 
 def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
@@ -328,6 +374,12 @@ def are_form_letters(
     return any(place in its and (on_one_site or not place[0]) for place in mine)
 
 
+def have_two_codes(page: Titled, other: Titled) -> bool:
+    """Whether each page has a code that the other lacks."""
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    return not (mine <= its or its <= mine)
+
+
 def share_a_notice(page: Titled, other: Titled) -> bool:
     """Whether the text that two pages share is of neither: a shell, a consent box, a footer.
 
@@ -389,7 +441,7 @@ def _share_half(words: Collection[str], others: Collection[str]) -> bool:
 
 def _place_in(word: str, text: str) -> int | None:
     """Where the word stands in the text as a word, not as a part of one."""
-    if _SIGN.match(word):
+    if word[0] in _SIGNS:
         return None
     at = text.find(word)
     while at >= 0:

@@ -91,7 +91,7 @@ function search() {
   const urls = new Set(state.places.map((place) => drops.url[place])).size;
   const pages = urls === state.places.length ? "" : say(" ({0})", many(urls, "different page"));
   state.found = state.places.length
-    ? say("{0}{1} of {2}", countOf(state.places), pages, many(state.groups.length, "kept page")) : say("No page is like that.");
+    ? say("{0}{1} of {2}", countOf(state.places), pages, many(state.groups.length, "kept page")) : say("No page matches.");
   byId("found").textContent = state.found;
   byId("chosen").textContent = chosenFilters().length ? say(" ({0})", chosenFilters().length) : "";
   byId("csv").disabled = !state.places.length;
@@ -182,7 +182,7 @@ function droppedPage(place) {
 
 const reasonOf = (place) => say(data.reasons[drops.reasons[drops.reason[place]]] ?? drops.reasons[drops.reason[place]]);
 const share = (value) => `${Math.round(100 * value)} %`;
-const DECIDING = { content: ["content"], paragraph: ["sketch"], structure: ["structure"], "content and structure": ["content", "structure"] };
+const DECIDING = { content: ["content"], sketch: ["sketch"], structure: ["structure"], "content and structure": ["content", "structure"] };
 
 // Why the page was dropped, and the measure that decided, with its limit; a near miss has both in its doubt.
 function decided(place) {
@@ -207,7 +207,7 @@ function facts(place) {
     drops.main[place] === null ? null : fact(say("main text"), say("{0} of the page", share(drops.main[place]))),
     fact(say("words"), number.format(drops.tokens[place])),
     element("li", {}, utc(drops.time[place])),
-    drops.dry[place] ? element("li", {}, say("dry run: kept all the same")) : null,
+    drops.dry[place] ? element("li", {}, say("item kept (dry run or tagged)")) : null,
   ].filter(Boolean);
 }
 
@@ -284,6 +284,7 @@ const SHEET = {
   title: (place) => drops.title[place],
   words: (place) => drops.why[place].map((why) => drops.whys[why][1]).join("; "),
   reason: (place) => drops.reasons[drops.reason[place]],
+  fields: (place) => drops.reasons[drops.reason[place]] === "fields" ? SHEET.words(place).split(": ")[1] : "",
   structure_distance: (place) => drops.structure[place],
   similarity: (place) => drops.own[place],
   main_share: (place) => drops.main[place],

@@ -123,7 +123,7 @@ function why(places, runs) {
     named.length ? say("To check: {0}. {1}", named.join(say(", ")), how) : "",
     places.length && !named.length ? say("No drop is at a threshold, has another title or language, or is one of many for a page. {0}", how) : "",
     !places.length && ofRun().length ? how : "",
-    dry ? say("{0} by a dry run: the items were kept all the same.", many(dry, "drop")) : "",
+    dry ? say("{0} whose items were kept (dry run or tagged).", many(dry, "drop")) : "",
     sum(errors) ? say("Kept without being judged: {0}.", Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(say(", "))) : "",
     runs.length && !kept ? say("How many pages were kept is not known: a run was killed, or still runs.") : "",
     gone < data.dropped
@@ -152,7 +152,7 @@ function showValley(places, run) {
 }
 
 function valleySays(kept, threshold) {
-  if (!kept.length) return say("Where the kept pages' nearest neighbours lie is not known: the store was not found.");
+  if (!kept.length) return say("The kept pages' nearest neighbours are not known: no store was found (report --store names one).");
   const pages = many(data.neighbours.pages, "kept page");
   const drawn = sum(kept) < data.neighbours.pages ? say("Of {0}, {1} drawn at random", pages, number.format(sum(kept))) : say("Of {0}", pages);
   if (threshold === undefined) return say("{0}.", drawn);

@@ -105,7 +105,7 @@ const CHINESE = {
   "{0} of {1}": "{1} 个中的 {0} 个",
   "To check: {0}. {1}": "待检查：{0}。{1}",
   "No drop is at a threshold, has another title or language, or is one of many for a page. {0}": "没有丢弃处在阈值上、标题或语言不同，或属于同一页面的大量丢弃。{0}",
-  "{0} by a dry run: the items were kept all the same.": "{0}来自试运行：item 实际上都保留了。",
+  "{0} whose items were kept (dry run or tagged).": "{0}的 item 保留了下来（试运行或标记）。",
   "Kept without being judged: {0}.": "跳过判重，直接保留：{0}。",
   "How many pages were kept is not known: a run was killed, or still runs.": "保留的页面数未知：有运行被强行终止，或仍在进行。",
   "Listed are the latest {0} drops of {1}.": "列出 {1} 次丢弃中最新的 {0} 次。",
@@ -114,7 +114,7 @@ const CHINESE = {
   " were dropped for ": "，因此页被丢弃：",
   ", such as ": "，例如 ",
   "No drop has a content distance, and no store is known.": "没有丢弃带有内容指纹距离，也没有找到存储。",
-  "Where the kept pages' nearest neighbours lie is not known: the store was not found.": "没有找到存储，因此不知道保留页面的最近邻有多远。",
+  "The kept pages' nearest neighbours are not known: no store was found (report --store names one).": "没有找到存储，因此不知道保留页面的最近邻有多远（用 report --store 指定）。",
   "{0} kept pages": "{0} 个保留的页面",
   "Of {0}": "{0}中",
   "Of {0}, {1} drawn at random": "{0}中随机抽取 {1} 个",
@@ -135,7 +135,7 @@ const CHINESE = {
   "the last: {0}": "最近一次：{0}",
   ", ": "，",
   "{0} ({1})": "{0}（{1}）",
-  "No page is like that.": "没有符合条件的页面。",
+  "No page matches.": "没有符合条件的页面。",
   "{0} different pages": "{0} 个不同页面",
   "{0} and {1}": "{0}和 {1}",
   "{0} near misses": "{0} 个相近但保留的页面",
@@ -165,7 +165,7 @@ const CHINESE = {
   "{0} words": "{0} 个词",
   "{0} of the page": "{0}",
   "words": "词数",
-  "dry run: kept all the same": "试运行：实际保留",
+  "item kept (dry run or tagged)": "item 已保留（试运行或标记）",
 
   // answers and two texts
   "{0} answers": "{0} 个答案",
@@ -190,8 +190,8 @@ const CHINESE = {
   // reasons of drops
   "main text near that of a kept page": "正文与某保留页面相近",
   "same declared address as a kept page, main texts alike": "声明的网址与某保留页面相同，正文相似",
-  "same item text as a kept page": "item 的文字与某保留页面相同",
-  "same longest paragraph as a kept page": "最长的段落与某保留页面相同",
+  "same item text or row as a kept page": "item 的文字或列表的一行与某保留页面相同",
+  "text of a kept page with some words changed or added": "某保留页面的文字，改动或增加了一些词",
   "template near that of a kept page": "模板与某保留页面相近",
   "main text and template near those of a kept page": "正文和模板都与某保留页面相近",
   "little text, and the title and text of a kept page": "文字很少，标题和文字与某保留页面相同",
@@ -201,7 +201,7 @@ const CHINESE = {
 
   // why a page is to be checked, or was kept though near
   "titles differ": "标题不同",
-  "titles name two things": "标题指的是不同对象",
+  "titles or codes name two things": "标题或编号指的是不同对象",
   "fields of the items differ": "item 的字段不同",
   "structures differ": "结构不同",
   "too few elements to compare": "元素太少，无法比较",

@@ -199,5 +199,6 @@ def _compared(
 
 
 def _beside(kept: PageText, dropped: PageText) -> str:
-    rows = [line_diff(kept.text, dropped.text), line_diff(kept.left_out, dropped.left_out)]
+    beside = [f"{text.left_out}\n{text.item}".strip() for text in (kept, dropped)]
+    rows = [line_diff(kept.text, dropped.text), line_diff(*beside)]
     return base64.b64encode(zlib.compress(_json(rows).encode("utf-8", "replace"))).decode("ascii")

@@ -61,13 +61,17 @@ class StoredPage:
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     # Where words of the title stand in the text: see page/titles.py.
     title_places: bytes | None = None
+    codes: str = ""  # that end short lines of its text
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
     error_pattern: bytes | None = field(default=None, metadata=_SAME)
+    minhash: bytes | None = field(default=None, metadata=_SAME)  # see PageFingerprint
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
+    # 8 bytes for each of its rows by which it is found: see item_values.py.
+    row_keys: bytes | None = field(default=None, metadata={"found_by": "each"})
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
     # only up to the column it is asked for.
     sample: bytes | None = None
@@ -82,6 +86,12 @@ class StoredPage:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
 
+    @property
+    def folder(self) -> str:
+        """Host and path of its URL up to the last part."""
+        path = self.url.partition("://")[2].partition("?")[0].rstrip("/")
+        return path.rpartition("/")[0] or path
+
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""
         return StoredPage(*(*_but_sample(self), sample))
@@ -93,7 +103,7 @@ class StoredColumn(NamedTuple):
     name: str
     type: str  # one of COLUMN_TYPES
     width: int | None  # in bytes, of the last two; None: any
-    found_by: Literal["near", "same"] | None
+    found_by: Literal["near", "same", "each"] | None
 
 
 COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
@@ -118,6 +128,7 @@ class PageText:
     text: str  # main text
     kept_at: float  # Unix seconds; `expire` goes by it
     left_out: str = ""  # visible text that is no main text
+    item: str = ""  # its values: a line each, "name: value"
 
 
 class Action(enum.Enum):
@@ -196,6 +207,11 @@ class View:
         if value is not None:
             yield from self._others(column, [value])
 
+    def same_row(self) -> Iterator[StoredPage]:
+        """Pages with the first of the page's row keys, oldest first."""
+        if self._page.row_keys is not None:
+            yield from self._others("row_keys", each_row_key(self._page.row_keys)[:1])
+
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
         return self._lookup.is_unconfirmed(found.namespace, found.url)
@@ -269,10 +285,13 @@ class Store(Protocol):
         :return: False when the page was not stored.
         """
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
         """Change the values of a stored page's items; nothing where it is stored no longer.
 
         :param item_values: packed, see item_values.py.
+        :param row_keys: of its rows, see `row_keys` there.
         """
 
     def expire(self, seen_before: float) -> int:
@@ -372,8 +391,8 @@ def shown_url(url: str) -> str:
 #     page    flags (2 bytes); compressed: the numbers that are always there and the texts' lengths,
 #             a line break, the texts; for each flag that is set the column's bytes, behind their
 #             number (2 bytes) if it has no width
-#     text    compressed: the number of the main text's characters, a blank, the title; a line
-#             break; the main text; what was left out of it
+#     text    compressed: the numbers of characters of the main text and of what was left out of
+#             it, the title, with blanks between; a line break; both; what its item says
 #
 # A page that declares its own URL as its address, as most do, is flagged, and its address left out.
 ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
@@ -455,6 +474,11 @@ def page_id(url: str) -> bytes:
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
 
 
+def each_row_key(row_keys: bytes | None) -> list[bytes]:
+    keys = row_keys or b""
+    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
+
+
 def declares_itself(page: StoredPage) -> bool:
     """Whether the page's address is its own URL's."""
     return page.address == page_id(page.url)
@@ -463,13 +487,15 @@ def declares_itself(page: StoredPage) -> bool:
 def packed_text(text: PageText) -> bytes:
     """Title and texts; lone surrogates become "?"."""
     title = " ".join(text.title.split())
-    words = f"{len(text.text)} {title}\n{text.text}{text.left_out}"
+    sizes = f"{len(text.text)} {len(text.left_out)}"
+    words = f"{sizes} {title}\n{text.text}{text.left_out}{text.item}"
     return zlib.compress(words.encode("utf-8", "replace"))
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
     """The text that was packed; zlib.error or ValueError if it is damaged."""
     first, _, words = zlib.decompress(content).decode("utf-8").partition("\n")
-    length, _, title = first.partition(" ")
-    end = int(length)
-    return PageText(namespace, url, title, words[:end], kept_at, words[end:])
+    size, left_out_size, title = first.split(" ", 2)
+    end = int(size)
+    last = end + int(left_out_size)
+    return PageText(namespace, url, title, words[:end], kept_at, words[end:last], words[last:])

@@ -18,7 +18,7 @@ from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMism
 from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.archive.parts import stored_pages
-from simhash_pipeline.drop_log import Run, read_log
+from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.decode import decode
 from simhash_pipeline.page.stamp import stamp_for
@@ -139,6 +139,11 @@ def test_what_stands_beside_a_record_s_page_is_heard(tmp_path: Path) -> None:
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", records)))
     found = [row["kept"] for row in rows(tmp_path / "out.parquet")]
     assert found == [True, False, True, False]
+    lines = read_log(tmp_path / "out.parquet.drops.jsonl")
+    near_misses = [
+        (each.url, each.fields) for each in lines if isinstance(each, Drop) and each.fields
+    ]
+    assert near_misses == [("http://a.example/2", ("size",))]
 
 
 def test_the_drop_log_is_that_of_a_crawl(tmp_path: Path) -> None:
@@ -285,7 +290,7 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
 
 def test_a_run_that_made_nothing_is_in_nobody_s_way(tmp_path: Path) -> None:
     (tmp_path / "page.warc").write_text("<html>")
-    with pytest.raises(ArchiveError, match="is no WARC file"):
+    with pytest.raises(ArchiveError, match="is not a WARC file"):
         dedup(job(tmp_path, tmp_path / "page.warc"))
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
     assert kept(tmp_path / "out.parquet") == KEPT

@@ -176,7 +176,7 @@ def test_a_csv_file_without_a_header_is_refused(tmp_path: Path) -> None:
 
 def test_a_csv_file_whose_header_is_no_row_is_refused(tmp_path: Path) -> None:
     (tmp_path / "items.csv").write_bytes(b"url,\rhtml\nu,h\n")
-    with pytest.raises(ArchiveError, match=r"items\.csv has no header: it is no row of CSV"):
+    with pytest.raises(ArchiveError, match=r"items\.csv has no header: it is not a row of CSV"):
         records(tmp_path / "items.csv")
 
 

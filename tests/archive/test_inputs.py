@@ -45,7 +45,7 @@ def test_what_is_no_parquet_file_or_needs_a_missing_library_is_an_archive_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.parquet").write_text("text")
-    with pytest.raises(ArchiveError, match=r"a\.parquet is no Parquet file"):
+    with pytest.raises(ArchiveError, match=r"a\.parquet is not a Parquet file"):
         open_input(str(tmp_path / "a.parquet"), Options()).total()
     (tmp_path / "a.warc").touch()
     for name in [name for name in sys.modules if name.startswith("warcio")]:
@@ -292,7 +292,7 @@ def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_a_feed_named_for_parquet_is_refused(tmp_path: Path) -> None:
     write_json_lines(tmp_path / "a.parquet", PAGES)
-    with pytest.raises(Exception, match="is no Parquet file"):
+    with pytest.raises(Exception, match="is not a Parquet file"):
         urls(tmp_path / "a.parquet")
 
 
@@ -320,5 +320,5 @@ def test_a_parquet_file_whose_columns_have_no_names_in_utf_8_is_refused(tmp_path
     pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "a.parquet", store_schema=False)
     data = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(data.replace(b"html", b"\xe1tml"))
-    with pytest.raises(ArchiveError, match=r"a\.parquet is no Parquet file"):
+    with pytest.raises(ArchiveError, match=r"a\.parquet is not a Parquet file"):
         urls(tmp_path / "a.parquet")

@@ -271,7 +271,7 @@ def test_rubbish_between_records_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_warc_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArchiveError, match="is no WARC file: no record begins in it"):
+    with pytest.raises(ArchiveError, match="is not a WARC file: no record begins in it"):
         records(warc(tmp_path, b"<html>" * 1_000))
 
 

@@ -49,7 +49,7 @@ def test_a_file_that_fails_leaves_the_old_one_and_no_part(tmp_path: Path) -> Non
         ("/", "^/ is a directory; name a file"),
         ("..", r"^\.\. is a directory; name a file"),
         ("folder", "^folder is a directory; name a file"),
-        ("/dev/null", "^/dev/null is no regular file"),
+        ("/dev/null", "^/dev/null is not a regular file"),
         ("items.jsonl", "^items.jsonl is an input, and would be overwritten"),
         ("folder/../items.jsonl", "items.jsonl is an input, and would be overwritten"),
         ("link.jsonl", "^link.jsonl is an input, and would be overwritten"),

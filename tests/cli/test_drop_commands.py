@@ -134,7 +134,7 @@ def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
 def test_a_dry_run_says_that_its_items_were_kept(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(dry_run=True)])
     result = simhash(tmp_path, "dropped", str(log))
-    assert "1 by a dry run: their items were kept" in result.stdout
+    assert "1 whose items were kept (dry run or tagged)" in result.stdout
 
 
 def test_what_would_steer_a_terminal_is_not_printed(simhash: Simhash, tmp_path: Path) -> None:

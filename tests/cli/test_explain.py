@@ -100,8 +100,34 @@ def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> 
     (texts / STORE).unlink()
     result = simhash(texts, "explain", "http://a.example/2")
     assert (result.returncode, result.stderr) == (0, "")
-    assert "The fingerprints of A are not known, for no store here holds it." in result.stdout
+    assert "The fingerprints of A are not known: no store here has it; --store" in result.stdout
     assert "were not kept" in result.stdout
+
+
+def test_a_named_log_is_explained_without_the_stores_of_the_project(
+    simhash: Simhash, texts: Path
+) -> None:
+    """Those of its own spider apart: `dedup` and `judge` write logs of no spider."""
+    log = write_log(texts / "kept.parquet.drops.jsonl", [drop(url="http://a.example/1")])
+    (texts / "kept.parquet").touch()
+    (texts / "page.html").write_text(html(STORY))
+    of_log = simhash(texts, "explain", "http://a.example/1", "--log", log.name)
+    assert of_log.stdout.startswith("Dropped 2026-05-04 12:00 UTC")
+    for url, said in {
+        "http://a.example/3": "is not in kept.parquet, which has drops and near misses alone",
+        "page.html": "page.html is not in kept.parquet",
+        "a.example/3": "a.example/3 is not a URL, as https://example.org/story, and not a file",
+    }.items():
+        unknown = simhash(texts, "explain", url, "kept.parquet")
+        assert (unknown.returncode, unknown.stdout) == (1, "")
+        assert said in unknown.stderr
+
+
+def test_a_spider_s_name_names_its_log_and_store(simhash: Simhash, texts: Path) -> None:
+    for named in (["items"], ["--log", "items"], ["--spider", "items"]):
+        assert simhash(texts, "dropped", *named).stdout.startswith(".scrapy/simhash/items.drops")
+    for named in (["items"], ["--store", "items"], ["--spider", "items"]):
+        assert STORE in simhash(texts, "store", "info", *named).stdout
 
 
 def test_a_thin_drop_is_explained_by_its_title_and_text(simhash: Simhash, texts: Path) -> None:
@@ -121,6 +147,18 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert "but sketches differ: 9 of at most 0 bits." in words
     result = simhash(tmp_path, "explain", "http://a.example/3")
     assert "no other stored page is within 8 bits of its content." in result.stdout
+
+
+def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path) -> None:
+    for keeps in (True, False):
+        (folder := tmp_path / str(keeps)).mkdir()
+        sizes = ((1, "41", "red"), (2, "42", "red"))
+        pages = [page(n, f"{STORY} {size}", size=size, colour=red) for n, size, red in sizes]
+        crawl(folder, pages, SIMHASH_KEEP_TEXT=keeps)
+        said = simhash(folder, "explain", "http://a.example/2").stdout
+        assert "but fields of the items differ: size." in said
+        table = "Values of their items that differ\n        A   B\n  size  41  42\n"
+        assert (table in said) is keeps
 
 
 def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path: Path) -> None:
@@ -166,7 +204,8 @@ def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: 
     nowhere = simhash(texts, "explain", "http://a.example/none")
     assert (nowhere.returncode, nowhere.stdout) == (1, "")
     assert nowhere.stderr == (
-        "http://a.example/none is not known here: not in 2 drop logs and 2 stores\n"
+        "http://a.example/none is not known in 2 drop logs and 2 stores; --log and --store name "
+        "others\n"
     )
 
 
@@ -238,6 +277,16 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     result = simhash(texts, "explain", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr.splitlines()[-1]
+
+
+def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path / 'seen.sqlite'}").close()
+    result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name "
+        "others\n"
+    )
 
 
 def test_a_store_of_other_options_is_refused_without_texts_too(
@@ -341,7 +390,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
             {},
-            "titles name two things.\n",
+            "titles or codes name two things.\n",
         ),
         (
             [FRAME.format(STORY, table) for table in ("", "<table><tr><td>1</table>")],

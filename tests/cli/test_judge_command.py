@@ -107,6 +107,12 @@ def test_each_line_is_answered_at_once_and_in_order(tmp_path: Path) -> None:
     assert [each["dropped"] for each in answers] == [False, True, False, True]
 
 
+def test_a_file_of_pages_may_be_named(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "pages.jsonl", PAGES)
+    answers = simhash(tmp_path, "judge", "pages.jsonl").stdout.splitlines()
+    assert [json.loads(line)["dropped"] for line in answers] == [False, True, False, True]
+
+
 def test_the_keys_of_an_answer_are_those_in_the_documents(judged: Judged) -> None:
     promised = [
         re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in KEYS["judge"].split(";")

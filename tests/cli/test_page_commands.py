@@ -149,7 +149,7 @@ def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
     assert result.stderr.splitlines() == [
         f"scrapy simhash fingerprint: {line}"
         for line in (
-            "nowhere.html: no such file, and no URL, which has a ://",
+            "nowhere.html: no such file, and not a URL (http:// or https://)",
             ".: Is a directory",
             "empty.html: the page holds no element and no text",
             "binary.html: the page is binary data, not HTML",
@@ -225,11 +225,12 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     )
     assert (twins.returncode, twins.stderr) == (0, "")
     assert (
-        "Twins: where A is stored, B is dropped: main text near that of a kept page."
-        in twins.stdout
+        "Twins: if A is stored, B is dropped: main text near that of a kept page." in twins.stdout
     )
-    others = simhash(pages, "compare", "story.html", "other.html")
+    others = simhash(pages, "compare", "story.html", (pages / "other.html").as_uri())
     assert others.returncode == 1
+    said = "Only the pages are compared."
+    assert [said in each.stdout for each in (twins, others)] == [True, False]
     assert re.search(
         r"No twins: the contents differ in \d\d bits, and twins are within 3. Only then are "
         "sketches asked.",

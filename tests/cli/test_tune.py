@@ -38,6 +38,17 @@ def test_answers_of_both_lists_say_what_the_settings_get_wrong_each_way(
     assert result.stdout.endswith("SIMHASH_SKETCH_DISTANCE = 18\nSIMHASH_MIN_SIMILARITY = 0.8\n")
 
 
+def test_fields_that_keep_copies_are_named(simhash: Simhash, answered: Path) -> None:
+    lines = (answered / "a.csv").read_text().splitlines()
+    shop = "copy,0,2,http://a.example/t,http://a.example"
+    more = [f'{shop}/f{n},fields,1,1,"position, price"' for n in range(2)]
+    more += [f"{shop}/g,fields,1,1,position"]
+    (answered / "b.csv").write_text("\n".join([f"{lines[0]},fields", *lines[1:], *more]))
+    said = simhash(answered, "tune", "b.csv").stdout
+    assert "SIMHASH_ITEM_FIELDS to exclude: position (3), price (2).\n" in said
+    assert "ITEM_FIELDS" not in simhash(answered, "tune", "a.csv").stdout
+
+
 def test_each_distance_has_its_precision_and_the_copies_that_it_finds(
     simhash: Simhash, answered: Path
 ) -> None:
@@ -67,7 +78,7 @@ def test_too_few_answers_say_how_many_are_needed(simhash: Simhash, answered: Pat
     ("arguments", "message"),
     [
         (["none.csv"], "none.csv can't be read: No such file or directory"),
-        (["words.txt"], "is no sheet of answers: no column"),
+        (["words.txt"], "is not a sheet of answers: no column"),
         (["thin.csv"], "thin.csv has no lines that answer y or n, and have a distance"),
         (["a.csv", "--precision", "95"], "must be a number between 0 and 1, not '95'"),
         ([], "the following arguments are required: sheet"),

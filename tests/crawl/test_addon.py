@@ -407,6 +407,7 @@ def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
     assert result.stats["finish_reason"] == "simhash_nothing_new"
     assert set(titles(result)) >= ALL_STORIES
     assert requests(result) < 200
+    assert "Closing: 60 pages in a row without new content (SIMHASH_CLOSE" in result.log
     assert dry.stats["finish_reason"] == "closespider_pagecount"
 
 

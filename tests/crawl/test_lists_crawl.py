@@ -127,8 +127,20 @@ class PricedRows(Everything):
             yield {"title": title, "price": price, "at": time.time()}
 
 
-def priced_list(rows: list[str]) -> bytes:
-    lines = "".join(f"<li><a href=/{row}>{row}</a> <b>{len(row)}.50</b></li>" for row in rows)
+class LinkedRows(Everything):
+    def parse(self, response: Any) -> Iterator[Any]:
+        for row in response.css("li"):
+            link = response.urljoin(row.css("a::attr(href)").get())
+            yield {"title": row.css("a::text").get(), "price": row.css("b::text").get(), "at": link}
+
+
+def priced_list(rows: list[str], price: str = "") -> bytes:
+    """The price is the last row's."""
+    prices = {row: f"{len(row)}.50" for row in rows} | ({rows[-1]: price} if price else {})
+    lines = "".join(
+        f"<li><a href=/row-{row.replace(' ', '-')}>{row}</a> <b>{prices[row]}</b></li>"
+        for row in rows
+    )
     text = list_sites.introduction("English")
     return f"<title>Shop</title><main><p>{text}</p><ul>{lines}</ul></main>".encode()
 
@@ -137,11 +149,15 @@ def rows_of(page: int, count: int = 12) -> list[str]:
     return [PINNED, *list_sites.names("shop", page, count - 1, "English")]
 
 
-def priced_crawl(folder: Path, site: str, paths: list[str], **settings: Any) -> list[str]:
+def priced_crawl(
+    folder: Path,
+    site: str,
+    paths: list[str],
+    spider: type[scrapy.Spider] = PricedRows,
+    **settings: Any,
+) -> list[str]:
     chosen = FROM_RESPONSE | {"SIMHASH_STORE": str(folder / "seen.sqlite")} | settings
-    result = crawl_site(
-        folder, site, chosen, PricedRows, start_urls=[site + path for path in paths]
-    )
+    result = crawl_site(folder, site, chosen, spider, start_urls=[site + path for path in paths])
     assert result.stats["simhash/errors"] == 0
     return titles(result)
 
@@ -167,6 +183,42 @@ def test_a_list_that_is_met_at_the_same_moment_waits_for_the_other_one_s_rows(
         found = priced_crawl(tmp_path, site, [path[1:] for path in pages])
     assert sorted(set(found)) == sorted({row for rows in pages.values() for row in rows})
     assert len(found) <= 5 * 12 + 12  # the first list is not known to be one yet
+
+
+def pages_of(rows: list[str], folder: str = "") -> dict[str, list[str]]:
+    return {f"{folder}/{n}": rows[12 * n : 12 * n + 12] for n in range(10)}
+
+
+def test_a_row_with_its_link_comes_out_once_in_whatever_order(tmp_path: Path) -> None:
+    """Ten lists; then sorted by name; then with five new rows before all others."""
+    rows = [row for n in range(10) for row in list_sites.names("shop", n, 12, "English")]
+    new = [f"fresh row {n}" for n in range(5)]
+    pages = pages_of(rows) | pages_of(sorted(rows), "/by-name")
+    settings = {"SIMHASH_UNCHANGED": "drop"}
+    with served(lambda address: priced_list(pages[address])) as site:
+        day, by_name = [str(n) for n in range(10)], [f"by-name/{n}" for n in range(10)]
+        assert sorted(priced_crawl(tmp_path, site, day, LinkedRows, **settings)) == sorted(rows)
+        assert priced_crawl(tmp_path, site, by_name, LinkedRows, **settings) == []
+        pages |= pages_of(new + rows)
+        assert sorted(priced_crawl(tmp_path, site, day, LinkedRows, **settings)) == new
+
+
+def test_rows_of_another_day_come_out_where_unchanged_pages_do(tmp_path: Path) -> None:
+    rows = [row for n in range(10) for row in list_sites.names("shop", n, 12, "English")]
+    pages = pages_of(rows) | pages_of(sorted(rows), "/by-name")
+    by_name = [f"by-name/{n}" for n in range(10)]
+    with served(lambda address: priced_list(pages[address])) as site:
+        priced_crawl(tmp_path, site, [str(n) for n in range(10)], LinkedRows)
+        assert len(priced_crawl(tmp_path, site, by_name, LinkedRows)) > 100
+
+
+def test_a_price_that_comes_back_comes_out_again(tmp_path: Path) -> None:
+    prices = ["10", "12", "12", "10"]
+    with served(lambda _: priced_list(rows_of(0), prices[0])) as site:
+        for out in (12, 1, 0, 1):
+            found = priced_crawl(tmp_path, site, ["0"], LinkedRows, SIMHASH_UNCHANGED="drop")
+            assert len(found) == out
+            prices.pop(0)
 
 
 class Details(Everything):

@@ -182,6 +182,8 @@ def test_a_crawl_names_its_store_at_the_start(tmp_path: Path) -> None:
     again = crawl(tmp_path, [page(3)]).log
     assert f"remembers 2 pages in {tmp_path}/.scrapy/simhash/items.sqlite\n" in again
     assert "begins with an empty store: memory:\n" in crawl(tmp_path, SIMHASH_STORE="memory:").log
+    named = crawl(tmp_path, SIMHASH_STORE="seen.sqlite").log
+    assert f"begins with an empty store: {tmp_path}/seen.sqlite\n" in named
 
 
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
@@ -348,7 +350,7 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     assert result.stats["simhash/near_misses"] == 1
     assert (
         "Near misses: 1 kept though near a stored page, such as http://a.example/2 near "
-        "http://a.example/1 (rejected by sketch); look at them by `scrapy simhash dropped --kept "
+        "http://a.example/1 (rejected by sketch); list them with `scrapy simhash dropped --kept "
     ) in result.log
 
 
@@ -384,7 +386,7 @@ def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
 def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
     items = [page(1), page(2)]
     named = crawl(tmp_path, items, SIMHASH_DROP_LOG="my drops.jsonl", SIMHASH_STORE="memory:").log
-    assert "look at them by `scrapy simhash dropped 'my drops.jsonl'`\n" in named
+    assert "list them with `scrapy simhash dropped 'my drops.jsonl'`\n" in named
     assert "dropped --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
     assert "scrapy simhash" not in crawl(tmp_path, items, SIMHASH_DROP_LOG=None).log
 
@@ -540,7 +542,7 @@ def test_an_object_that_is_no_item_passes_and_is_counted(
     result = crawl(tmp_path, [page(1), object()], later=PassOn)
     assert PassOn.passed == len(result.items) == 2
     assert result.stats["simhash/errors/no_item"] == 1
-    assert "object is no type of item that Scrapy knows" in result.log
+    assert "object is not a type of item that Scrapy knows" in result.log
 
 
 def test_what_the_drop_log_could_not_take_is_neither_dropped_nor_counted(
@@ -851,7 +853,7 @@ def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
     """Of pages that were stored before, their items' new fields and their texts aren't known."""
     items = [page(1, size="M"), page(2, OTHER, size="M")]
     late: dict[str, Any] = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_ITEM_FIELDS": "size"}
-    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds from now on, and the pages"
+    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds for pages judged from now "
     assert "changed:" not in crawl(tmp_path, items).log
     assert said in crawl(tmp_path, items, **late).log
     assert "changed:" not in crawl(tmp_path, items, **late).log

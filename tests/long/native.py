@@ -1,28 +1,29 @@
-"""Random texts, blocks and pages for the compiled kernel, compared with the Python.
+"""Random texts, blocks and pages for the compiled kernel, compared with the Python; wrong calls.
 
-    python -m tests.long.native [--inputs 1000000] [--seed 1]
+    python -m tests.long.native [--inputs 1000000] [--calls 126000] [--folder FOLDER] [--seed 1]
 
-The kernel is built apart, with address and undefined-behaviour sanitizers, which end the process
-at a fault. Linux with gcc only.
+The pages of the zips in the folder are read too. The kernel is built apart, with address and
+undefined-behaviour sanitizers, which end the process at a fault. Linux with gcc only.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from rich.progress import track
 
 from crawler.demo_site.pages import all_pages
-from simhash_pipeline import native
+from simhash_pipeline import Fingerprinter, PageError, native
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import compiled, segment
 from simhash_pipeline.page.blocks import Blocks
@@ -30,10 +31,12 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import NONE, visible_text
+from simhash_pipeline.specific_text import specific_sample
 from tests.long.fuzz_inputs import mutated
+from tests.long.wrong_calls import BATCH, Sound, load_kernel, sound_calls, wrong_call
 from tests.made_blocks import TITLE, made_blocks
 from tests.made_pages import soup
-from tests.same import BothWays, by_python, read_otherwise
+from tests.same import BothWays, by_python, pages_of, read_otherwise
 
 # Letters and marks of many scripts, what folds in a way of its own, and what is no character.
 _TELLING = (
@@ -42,6 +45,7 @@ _TELLING = (
     "Аё\u9fd5\u9fd6\u3400\uf900\U00020000\U0001b000\U0001f600\ud800\udfff\ufdfa\0"
 )
 _HAN = "中国人的一是不在海港北京大学生前来应聘王小明杭研大厦工信处女干事每月经过下属科室"
+_Job = TypeVar("_Job")
 _LONGEST = 12_000
 _BATCH = 500
 _ROOT = Path(__file__).parents[2]
@@ -68,7 +72,7 @@ def differing_text(rng: random.Random) -> str | None:
     hashed = compiled.hashed_words(text)
     with by_python():
         words = segment.words(text)
-    content, sketch = compiled.content_of(hashed, options), compiled.sketch_of(hashed, 3)
+    content, sketch = hashed.content(options.ngrams), compiled.sketch_of(hashed, 3)
     rows = TokenHashes(words)
     singles, pairs = rows.ngrams(1, 64), rows.ngrams(2, 64)
     expected = simhash(np.concatenate([singles, pairs]))
@@ -135,15 +139,15 @@ def _run_sanitized() -> int:
     return subprocess.run(command, cwd=_ROOT, env=environment, check=False).returncode
 
 
+def _sanitized() -> Any:
+    """The sanitized module."""
+    (path,) = (_BUILT / "simhash_pipeline" / "native").glob("_kernel.*")
+    return load_kernel(path)
+
+
 def _load() -> None:
     """Takes the sanitized module for this process."""
-    (path,) = (_BUILT / "simhash_pipeline" / "native").glob("_kernel.*")
-    spec = importlib.util.spec_from_file_location("simhash_pipeline.native._kernel", path)
-    if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is no module")
-    kernel: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(kernel)
-    native.kernel = kernel
+    native.kernel = _sanitized()
 
 
 def _first_differing(batch: tuple[int, int, int]) -> str | None:
@@ -157,24 +161,72 @@ def _first_differing(batch: tuple[int, int, int]) -> str | None:
     return None
 
 
+def _unread_page(named: tuple[str, bytes]) -> str | None:
+    """What is wrong with a page of a zip by the kernel alone; tests/same.py compares them."""
+    name, html = named
+    try:
+        page = _reader().fingerprint(html, "http://a.example/page")
+        specific_sample(page.sample or b"", frozenset(page.blocks[::2]))
+    except PageError:
+        return None
+    except Exception as error:
+        return f"{name}: {error!r}"
+    return None
+
+
+@cache
+def _reader() -> Fingerprinter:
+    return Fingerprinter()
+
+
+def _wrong_call(seed: str) -> str | None:
+    kernel, sound = _called()
+    return wrong_call(kernel, sound, seed)
+
+
+@cache
+def _called() -> tuple[Any, Sound]:
+    """The sanitized module as it is loaded, without tables, and what the package gives another."""
+    return _sanitized(), sound_calls()
+
+
+def _faults(
+    about: str,
+    work: Callable[[_Job], str | None],
+    jobs: Iterable[_Job],
+    initializer: Callable[[], None] | None = _load,
+) -> int:
+    """How many jobs find something wrong, each on all cores."""
+    faults = 0
+    with ProcessPoolExecutor(initializer=initializer) as pool:
+        jobs = list(jobs)
+        for found in track(pool.map(work, jobs), about, total=len(jobs)):
+            if found is not None:
+                print(found, flush=True)
+                faults += 1
+    print(f"{len(jobs):,} {about}: {faults} at fault")
+    return faults
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--inputs", type=int, default=1_000_000)
+    parser.add_argument("--calls", type=int, default=126_000)
+    parser.add_argument("--folder", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--built", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if not args.built:
         return _run_sanitized()
-    with ProcessPoolExecutor(initializer=_load) as pool:
-        batches = [(args.seed, first, args.inputs) for first in range(0, args.inputs, _BATCH)]
-        for found in track(pool.map(_first_differing, batches), "inputs", total=len(batches)):
-            if found is not None:
-                print(found)
-                return 1
-    print(f"{args.inputs:,} inputs, none differs")
-    return 0
+    seeds = (f"{args.seed} {first}" for first in range(0, args.calls, BATCH))
+    faults = _faults(f"batches of {BATCH} wrong calls", _wrong_call, seeds, initializer=None)
+    if args.folder:
+        faults += _faults("real pages", _unread_page, pages_of(args.folder))
+    batches = [(args.seed, first, args.inputs) for first in range(0, args.inputs, _BATCH)]
+    faults += _faults(f"batches of {_BATCH} inputs", _first_differing, batches)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

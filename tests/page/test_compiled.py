@@ -16,7 +16,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import boilerplate, compiled, segment, visible
+from simhash_pipeline.page import boilerplate, compiled, folding, segment, titles, visible
 from simhash_pipeline.page.compiled import RULES
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
@@ -59,6 +59,35 @@ def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
     assert by_kernel(text) == by_words(text)
 
 
+@given(TEXTS)
+@settings(max_examples=1000)
+def test_the_kernel_spells_as_the_python_does(text: str) -> None:
+    said = folding.spelled(text)
+    with by_python():
+        assert folding.spelled(text) == said
+
+
+@given(st.data())
+@settings(max_examples=1000)
+def test_the_kernel_finds_words_of_titles_where_the_python_does(data: st.DataObject) -> None:
+    """Texts are made of the title's words, of their parts and of other letters."""
+    title = data.draw(st.text(st.sampled_from(TELLING), max_size=20))
+    words = titles.words_of(title)
+    parts = st.sampled_from([*words, *title.lower(), *" .-ab中か가+\n1"])
+    text, rest = ("".join(data.draw(st.lists(parts, max_size=150))) for _ in range(2))
+    asked = words, bytes(titles._kind_of(word, ()) for word in words), text, rest, 12
+    kernel: Any = native.kernel
+    assert kernel.places(*asked) == titles._places(*asked)
+
+
+def test_places_refuse_what_are_no_words() -> None:
+    kernel: Any = native.kernel
+    assert kernel.places(("ann",), b"\0", "the licence of ann", "", 12) == [(0, "elicenceof")]
+    for words, error in (((1,), TypeError), (("",), TypeError), (("a", "b"), ValueError)):
+        with pytest.raises(error):
+            kernel.places(words, b"\0", "text", "", 12)
+
+
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
 def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     """Beside others, of the long rows of Han, Hangul and private characters one in sixteen."""
@@ -90,13 +119,10 @@ def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
 @given(
     TEXTS,
     st.sampled_from([(1,), (1, 2), (3,), (2, 5)]),
-    st.sampled_from([None, "mfonda", "simhash-java-first"]),
 )
 @settings(max_examples=300)
-def test_content_and_sketch_are_the_pythons(
-    text: str, ngrams: tuple[int, ...], preset: str | None
-) -> None:
-    options = Options(preset=preset, segmenter="words", hash="murmur3", ngrams=ngrams, min_tokens=1)
+def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...]) -> None:
+    options = Options(ngrams=ngrams, min_tokens=1)
     assert compiled.votes_by_kernel(options)
     assert BothWays(options).differing(lambda maker: maker.fingerprint_text(text)) == []
 
@@ -204,7 +230,7 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         {"stop_words": str(words)},
         {"segmenter": "jieba"},
         {"weights": "jieba-tfidf", "ngrams": (1,)},
-        {"hash": "fnv1a"},
+        {"preset": "mfonda", "segmenter": "words"},
         {"top_n": 5},
     ]
     assert compiled.votes_by_kernel(Options())

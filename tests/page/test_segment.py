@@ -184,7 +184,7 @@ def test_without_opencc_the_option_says_how_to_get_it(monkeypatch: pytest.Monkey
     [
         ("nowhere.at_all", "No module named"),
         ("shlex.splat", "no attribute"),
-        ("os.name", "no call"),
+        ("os.name", "not a callable"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_a_fault(path: str, said: str) -> None:
@@ -210,7 +210,7 @@ def not_all_texts(text: str) -> list[object]:
 
 
 def test_a_token_that_is_no_text_is_the_page_s_fault() -> None:
-    with pytest.raises(PageError, match="gave the token 2, which is no text") as caught:
+    with pytest.raises(PageError, match="gave the token 2, which is not text") as caught:
         segmenter(f"{__name__}.not_all_texts")("any")
     assert caught.value.kind == "segmenter"
 

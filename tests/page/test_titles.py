@@ -61,6 +61,42 @@ def test_where_titles_are_equal_the_headings_are_the_titles(tag: str) -> None:
     assert not name_two(one, page("Weather", f"<{tag}>Ulm today</{tag}>"))
 
 
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("Voucher: <b>7X2A-94QP</b>", "7x2a-94qp"),
+        ("编号：BT40718", "bt40718"),
+        ("SKU FD2722-002", "fd2722-002"),
+        ("858shares, 331kcal or 30-minutes", ""),  # an amount
+        ("Share this page: a.example/7X2A94QP", ""),
+        ("7 May 2023 1080p", ""),
+        ("The voucher 7X2A-94QP is yours.", ""),
+        ('Next: <a href="/2">7X2A-94QP</a>', "7x2a-94qp"),
+        ('<a href="/2">7X2A-94QP</a>', ""),
+    ],
+)
+def test_codes_end_short_lines(line: str, codes: str) -> None:
+    assert page("Voucher", f"<p>{line}</p>").codes == codes
+
+
+def test_codes_stand_by_the_main_text() -> None:
+    html = f"<title>Bell</title><main><p>{TEXT}</p></main><p>Session 7X2A94QP</p>"
+    assert Fingerprinter().fingerprint(html).codes == ""
+
+
+def test_the_first_line_of_a_list_is_its_heading() -> None:
+    rows = "".join(f"<tr><td>{TEXT.split()[n]}{n}()</td><td>inline</td></tr>" for n in range(60))
+    home = '<div><a href="/">Harbour</a></div>'
+    one, other = (
+        Fingerprinter().fingerprint(
+            f"<title>Harbour: Members</title>{home}<div>{name}</div><table>{rows}</table>"
+        )
+        for name in ("FogBell", "TideTable")
+    )
+    assert (one.left_out, one.heading, other.heading) == ("", "FogBell", "TideTable")
+    assert name_two(one, other)
+
+
 def test_a_site_s_sections_in_titles_make_no_text_of_neither() -> None:
     """One article on two sites, under one heading and their own sections and names."""
     heading = "<h1>夜班车试运行</h1>"

@@ -149,11 +149,11 @@ _KINDS: Mapping[str, Kind] = {
     "flats under one title": Kind(_flat, 180),
     "tenders under one title": Kind(_tender, 300),
     "member lists under one title": Kind(_members, 120),
-    "vouchers": Kind(_voucher, 60, goal=None),
+    "vouchers": Kind(_voucher, 60),
     "patents": Kind(_patent, 60),
     "an index of classes that nobody uses": Kind(_unused, 0),
     "events of one title and heading, own date and price": Kind(_event, 130, goal=None),
-    "boots of one title and heading, own number and price": Kind(_boot, 130, goal=None),
+    "boots of one title and heading, own number and price": Kind(_boot, 130),
 }
 
 

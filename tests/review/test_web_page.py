@@ -268,7 +268,7 @@ def test_search_finds_words_of_titles_and_addresses(report: Any) -> None:
     page.search("story 17", "3 drops of 1 kept page")
     assert headings(page) == ["http://b.example/17"]
     page.search("/29/COPY1", "1 drop of 1 kept page")
-    page.search("nothing of the sort", "No page is like that.")
+    page.search("nothing of the sort", "No page matches.")
     assert headings(page) == []
     page.search("", "60 drops of 30 kept pages")
 
@@ -507,7 +507,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     downloaded(tmp_path / "answers.csv")
     again = crawl(tmp_path, pages, SIMHASH_ANSWERS="answers.csv", SIMHASH_UNCHANGED="drop")
     assert again.scraped == ["http://a.example/2"]
-    assert "Answers: answers.csv: 1 pairs, 1 met" in again.log
+    assert "Answers: answers.csv: 1 pair, 1 met" in again.log
 
 
 def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path: Path) -> None:
@@ -634,7 +634,7 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert focused().get_attribute("id") == "drops"
     assert tab().get_attribute("id") == "search"
     focused().send_keys("fog nowhere")
-    waiting(page.browser).until(lambda _: page.one("#found").text == "No page is like that.")
+    waiting(page.browser).until(lambda _: page.one("#found").text == "No page matches.")
     focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
     waiting(page.browser).until(lambda _: page.one("#found").text == "1 drop of 1 kept page")
     assert tab(5).get_attribute("id") == "order"
@@ -872,4 +872,4 @@ def test_an_empty_log_makes_a_page_too(report: Any) -> None:
     page = report()
     assert tiles(page) == ["kept\n?", "dropped\n0", "to check\n0"]
     assert page.one("#about").text.endswith(".drops.jsonl")
-    assert page.one("#found").text == "No page is like that."
+    assert page.one("#found").text == "No page matches."

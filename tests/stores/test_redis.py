@@ -226,6 +226,33 @@ def test_a_template_of_many_pages_costs_no_more_than_one_of_few(server: RunningS
         assert read[1] < 1.2 * read[0]
 
 
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_a_look_up_on_one_site_reads_no_page_of_others(
+    server: RunningServer, asked_before: bool
+) -> None:
+    """Few copies on other sites, and thousands; structures are indexed before or after."""
+    asking = page("asking", 7, 7, digest=b"8 bytes.", site="a.example")
+
+    def look(view: View) -> tuple[Action, None]:
+        view.one_site = True
+        near = [*view.near_content(3), *view.near_structure(3), *view.same("digest")]
+        assert near == []
+        return Action.SKIP, None
+
+    with RedisStore(server.url) as store:
+        read = []
+        if asked_before:
+            store.settle(asking, look)
+        for copies in (20, 2_000):
+            urls = (f"{copies} {number}" for number in range(copies))
+            store.insert_many(replace(asking, url=url, site=url) for url in urls)
+            store.settle(asking, look)
+            before = server.tell("INFO")["total_net_output_bytes"]
+            store.settle(asking, look)
+            read.append(server.tell("INFO")["total_net_output_bytes"] - before)
+        assert read[1] < 1.2 * read[0]
+
+
 def test_urls_and_namespaces_are_never_taken_for_keys_or_scripts(store: RedisStore) -> None:
     names = ["{x}", "a}b{c", "]] redis.call('FLUSHALL')", "\0\r\n", "ü:*?[", "' .. KEYS[1] .. '"]
     for name in names:

@@ -257,6 +257,12 @@ def after_structures(view: View) -> tuple[Action, None]:
     return Action.KEEP, None
 
 
+def of_one_site(view: View) -> tuple[Action, list[str]]:
+    """The near structures of the page's site."""
+    view.one_site = True
+    return Action.SKIP, [found.url for found, _ in view.near_structure(3)]
+
+
 @on_each_server
 @settings(max_examples=20, deadline=None)
 @given(shares=changes, course=courses)
@@ -268,7 +274,7 @@ def test_structures_that_are_first_asked_for_meanwhile_are_all_found_oldest_firs
 ) -> None:
     url = redis_servers(kind).url  # empty
     steps = [
-        [page(f"{name}{number}", value, value) for name, value in share]
+        [page(f"{name}{number}", value, value, site=f"{number}") for name, value in share]
         for number, share in enumerate(shares)
     ]
     decide = (after_structures, after_structures, always(Action.KEEP))
@@ -280,3 +286,8 @@ def test_structures_that_are_first_asked_for_meanwhile_are_all_found_oldest_firs
             pairs = [(each.url, hamming_distance(each.structure or 0, value)) for each in kept]
             near = sorted((pair for pair in pairs if pair[1] <= 3), key=itemgetter(1))
             assert seen(store, page("asking", None, value))["structure"] == near
+            for site in {each.site for each in kept}:
+                asking = page("asking", None, value, site=site)
+                assert store.settle(asking, of_one_site) == [
+                    url for url, _ in near if url[-1] == site
+                ]

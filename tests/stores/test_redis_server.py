@@ -84,7 +84,10 @@ def test_a_server_that_refuses_connections_at_the_start_is_not_waited_for() -> N
     assert not isinstance(told.value, StoreLost)
 
 
-@pytest.mark.parametrize("url", [f"redis://u:{SECRET}@host:x1", f"redis://h/0?no_such={SECRET}"])
+@pytest.mark.parametrize(
+    "url",
+    [f"redis://u:{SECRET}@host:x1", f"redis://h/0?no_such={SECRET}", f"redis://u:{SECRET}@["],
+)
 def test_a_url_that_is_wrong_is_refused_without_quoting_it(url: str) -> None:
     with pytest.raises(StoreError, match="a part of its URL is wrong") as told:
         open_store(url)

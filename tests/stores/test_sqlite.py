@@ -318,7 +318,7 @@ def test_a_writer_killed_while_the_log_is_copied_into_the_file_loses_nothing(
         (page_count,) = store._connection.execute("PRAGMA page_count").fetchone()
         half_copied = bytearray(path.read_bytes())
         half_copied[28:32] = page_count.to_bytes(4, "big")  # the first page is copied first
-        assert len(half_copied) < page_count * 4_096
+        assert len(half_copied) < page_count * 2_048
         copy.write_bytes(half_copied)
         Path(f"{copy}-wal").write_bytes(Path(f"{path}-wal").read_bytes())
     with SqliteStore(copy) as store:
@@ -387,7 +387,7 @@ def test_a_directory_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("pipe", "is no ordinary file"),
+        ("pipe", "is not an ordinary file"),
         ("circle", "can't be opened"),
         ("circle/pages.sqlite", "can't be opened"),
         ("file/pages.sqlite", "can't be opened"),
@@ -409,6 +409,13 @@ def test_a_path_that_no_store_can_have_is_refused(tmp_path: Path, name: str, rea
             refuse_absent(f"sqlite:///{tmp_path / name}")
 
 
+def test_a_new_file_has_small_blocks(path: Path) -> None:
+    """Each kept page changes four blocks, which are written as a whole."""
+    SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("PRAGMA page_size").fetchone() == (2_048,)
+
+
 def test_a_missing_directory_is_made_and_one_that_is_a_file_is_refused(tmp_path: Path) -> None:
     SqliteStore(tmp_path / "a" / "b" / "pages.sqlite").close()
     (tmp_path / "file").touch()
@@ -418,7 +425,7 @@ def test_a_missing_directory_is_made_and_one_that_is_a_file_is_refused(tmp_path:
 def test_damaged_pages_are_reported_and_left_alone(path: Path) -> None:
     filled(path, 200)
     whole = path.read_bytes()
-    path.write_bytes(whole[:4_096] + b"\xa5" * (len(whole) - 4_096))
+    path.write_bytes(whole[:2_048] + b"\xa5" * (len(whole) - 2_048))
     assert "is damaged; restore a copy, or move it away" in refusal(path, lambda s: s.stamp({}))
 
 
@@ -427,7 +434,7 @@ def test_damage_in_one_page_is_reported_when_a_look_up_meets_it(path: Path) -> N
     with closing(sqlite3.connect(path)) as shell:
         (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
     damaged = bytearray(path.read_bytes())
-    damaged[(root - 1) * 4_096 : root * 4_096] = b"\xa5" * 4_096
+    damaged[(root - 1) * 2_048 : root * 2_048] = b"\xa5" * 2_048
     path.write_bytes(damaged)
     assert "is damaged" in refusal(path, lambda store: seen(store, page("1", 0)))
 
@@ -437,7 +444,7 @@ def test_a_check_reports_what_is_damaged_and_repairs_nothing(path: Path) -> None
     with closing(sqlite3.connect(path)) as shell:
         (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
     damaged = bytearray(path.read_bytes())
-    damaged[root * 4_096 - 100 : root * 4_096] = b"\xa5" * 100
+    damaged[root * 2_048 - 100 : root * 2_048] = b"\xa5" * 100
     path.write_bytes(damaged)
     with SqliteStore(path) as store:
         complaints = store.check()

@@ -59,24 +59,25 @@ def test_every_column_is_stored_and_found_by(store: Store) -> None:
 
 def test_pages_of_one_site_are_found_among_those_of_many(store: Store) -> None:
     """The oldest of all, later ones, and what takes the place of a page that has gone."""
-    asking = replace(page("asking", 7, digest=b"8 bytes."), site="b.example")
+    asking = page("asking", 7, 7, digest=b"8 bytes.", site="b.example")
     sites = ["a.example"] * 20 + ["b.example", "c.example"] * 10
     for number, site in enumerate(sites):
         keep(store, replace(asking, url=f"http://{site}/{number}", site=site))
 
     def look(view: View) -> tuple[Action, list[list[str]]]:
         view.one_site = True
-        found = [found for found, _ in view.near_content(3)], list(view.same("digest"))
+        near = [[*view.near_content(3)], [*view.near_structure(3)]]
+        found = *([one for one, _ in each] for each in near), [*view.same("digest")]
         return Action.SKIP, [[one.url.rpartition("/")[2] for one in each] for each in found]
 
-    assert store.settle(asking, look) == [[str(n) for n in range(20, 40, 2)]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in range(20, 40, 2)]] * 3
     for number in (*range(20), 22):
         store.forget("", f"http://{sites[number]}/{number}")
-    assert store.settle(asking, look) == [[str(n) for n in (20, *range(24, 40, 2))]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in (20, *range(24, 40, 2))]] * 3
     store.forget("", "http://b.example/20")
-    assert store.settle(asking, look) == [[str(n) for n in range(24, 40, 2)]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in range(24, 40, 2)]] * 3
     keep(store, replace(asking, url="http://b.example/99"))
-    assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 2
+    assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 3
 
 
 def test_repeated_text_is_remembered_by_host(store: Store) -> None:
@@ -190,9 +191,39 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
 def test_what_items_say_may_change_without_the_page(store: Store) -> None:
     kept = replace(page("a", 7), item_values=b"\0\0", item_text=b"8 bytes.")
     keep(store, kept)
-    store.put_values("", "a", b"\0\0" + bytes(400))
-    store.put_values("", "gone", b"\0\0")
+    store.put_values("", "a", b"\0\0" + bytes(400), None)
+    store.put_values("", "gone", b"\0\0", bytes(8))
     assert list(store.pages()) == [replace(kept, item_values=b"\0\0" + bytes(400))]
+
+
+def test_a_row_finds_the_pages_that_have_it_oldest_first(store: Store) -> None:
+    """Also rows that were added, not those of pages that went or changed, and of no other's."""
+
+    def rowed(url: str, rows: str, namespace: str = "") -> StoredPage:
+        keys = "".join(row * 8 for row in rows).encode() or None
+        return replace(page(url, namespace=namespace), item_values=b"\0\0", row_keys=keys)
+
+    def found(row: str, url: str = "asking") -> list[str]:
+        return store.settle(
+            rowed(url, row), lambda view: (Action.SKIP, [one.url for one in view.same_row()])
+        )
+
+    keep(store, rowed("c", "xyz"), rowed("b", "y"), rowed("a", ""), rowed("other", "z", "other"))
+    store.put_values("", "a", b"\0\0", b"z" * 8 + b"w" * 8)
+    store.put_values("", "gone", b"\0\0", b"z" * 8)
+    assert [found(row) for row in "xyzwv"] == [["c"], ["c", "b"], ["c", "a"], ["a"], []]
+    assert found("z", "c") == ["a"]
+    assert found("") == []
+    keep(store, rowed("c", "v"))
+    store.forget("", "b")
+    assert [found(row) for row in "xyzv"] == [[], [], ["a"], ["c"]]
+    assert store.check() == []
+    store.expire(2_000.0)
+    assert [found(row) for row in "zv"] == [[], []]
+    keep(store, rowed("c", "v"))
+    assert found("v") == ["c"]
+    store.clear("")
+    assert found("v") == []
 
 
 def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,6 +95,32 @@ def test_what_a_killed_process_left_unconfirmed_is_forgotten_by_the_next(
             assert urls(following) == ["saved"]
         assert near_content(early, 1) == [("saved", 1)]
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+DIE_WITH_A_LIST = DIE.replace('page("waiting", 1)', 'replace(page("list"), row_keys=b"the  row")')
+
+
+def test_a_row_of_a_killed_process_is_in_no_page(path: Path) -> None:
+    def unconfirmed(store: SqliteStore) -> list[bool]:
+        asking = replace(page("asking"), row_keys=b"the  row")
+        return store.settle(
+            asking,
+            lambda view: (Action.SKIP, [view.is_unconfirmed(each) for each in view.same_row()]),
+        )
+
+    script = f"from dataclasses import replace\n{DIE_WITH_A_LIST}"
+    with (
+        SqliteStore(path, tentative=True) as store,
+        subprocess.Popen(
+            [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE
+        ) as dying,
+    ):
+        assert dying.stdout is not None
+        dying.stdout.readline()
+        assert unconfirmed(store) == [True]
+        dying.send_signal(signal.SIGKILL)
+        dying.wait()
+        assert unconfirmed(store) == []
 
 
 def test_a_renewed_page_of_an_earlier_run_is_not_tentative(path: Path) -> None:

@@ -114,21 +114,24 @@ if page ~= '' then
   call('HSET', pages, id, number .. page)
   if run ~= '' then call('HSET', tentative, id, run) end
 end
+-- While structures are indexed a page that is the first may cease to be.
+local all_by_site = call('HGET', head, 'structures') == '0'
 for _ = 1, arg() do
   each_place(function(hash, field, bucket, rest, found, is_first, more, value, of_site)
-    local ref = number .. id
+    local ref, by_site = number .. id, all_by_site
     if not found then
       set(hash, field, bucket .. rest .. (is_first and ref or ''))
     elseif is_first then
       local from = found + #rest
-      local first = sub(bucket, from, from + REF - 1)
+      local first, further = sub(bucket, from, from + REF - 1), ref
       if age(ref) < age(first) then  -- of a page that is indexed late
         set(hash, field, sub(bucket, 1, from - 1) .. ref .. sub(bucket, from + REF))
-        first, ref = ref, first
+        first, further = ref, first
       end
-      if first ~= ref then call('ZADD', more, 0, value .. ref) end
-      if first ~= ref and of_site ~= '' then call('ZADD', more, 0, of_site .. ref) end
+      if first ~= further then call('ZADD', more, 0, value .. further) end
+      by_site = by_site or first ~= further
     end
+    if is_first and by_site then call('ZADD', more, 0, of_site .. ref) end
     return not found
   end)
 end

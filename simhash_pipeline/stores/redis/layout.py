@@ -33,9 +33,9 @@ the packed text. See contract.py.
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.
 
-A digest, an address and an error page pattern have one block and one bucket. A page that declares
-its own URL as its address is found by its id. (Of a billion pages about one pair shares the 64 bits
-of an id; the second is judged and not stored.)
+A digest, an address, an error page pattern and a row have one block and one bucket. A page that
+declares its own URL as its address is found by its id. (Of a billion pages about one pair shares
+the 64 bits of an id; the second is judged and not stored.)
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + contract.ID_SIZE
 SALT_SIZE = 2
 
-INDEXED = (*contract.NEAR_COLUMNS, *SAME_COLUMNS)  # the latter have one block
+INDEXED = (*contract.NEAR_COLUMNS, *SAME_COLUMNS, "row_keys")  # the former have four blocks
 ALWAYS_INDEXED = tuple(column for column in INDEXED if column != "structure")
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
@@ -94,7 +94,7 @@ class Space:
         """The keys of all that pages brought: not the head, not the runs."""
         yield from (self.pages, self.tentative, self.texts, self.repeated_text)
         for column in INDEXED:
-            for block in (*range(1 if column in SAME_COLUMNS else BLOCKS), "more"):
+            for block in (*range(BLOCKS if column in contract.NEAR_COLUMNS else 1), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
@@ -134,7 +134,7 @@ class Entry(NamedTuple):
     value: bytes
     more: bytes  # key of the further pages
     places: tuple[Place, ...]
-    of_site: bytes  # in place of the value, among the further pages of one site; b"" for none
+    of_site: bytes  # in place of the value, among the further pages of one site
 
 
 # Block, the bytes of its key, the bucket.
@@ -151,19 +151,18 @@ def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[
     """Where the page's values of these columns belong."""
     for column in columns:
         value = getattr(page, column)
-        if value is not None and not (column == "address" and contract.declares_itself(page)):
+        if column == "row_keys":
+            yield from (entry(space, column, key) for key in contract.each_row_key(value))
+        elif value is not None and not (column == "address" and contract.declares_itself(page)):
             yield entry(space, column, value, page.site)
 
 
 def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
-    """Where a value belongs; ValueError when it is wider than 64 bits.
-
-    Structures have no lists by site: a page that is indexed late may put another one there.
-    """
+    """Where a value belongs; ValueError when it is wider than 64 bits. Rows are of one site."""
     packed = value if isinstance(value, bytes) else contract.packed_number(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
-    has_list = site is not None and column != "structure"
+    has_list = site is not None and column != "row_keys"
     of_site = contract.page_id(f"{packed.hex()} {site}") if has_list else b""
     return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places, of_site)
 

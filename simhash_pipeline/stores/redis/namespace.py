@@ -100,10 +100,14 @@ class RedisNamespace:
         done = self.server.run(commands)
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
 
-    def put_values(self, url: str, item_values: bytes) -> None:
+    def put_values(self, url: str, item_values: bytes, row_keys: bytes | None) -> None:
         while (found := self.there([page_id(url)])) and found[0].page.url == url:
-            new = layout.changed(found[0], item_values=item_values)
-            if self.server.ask(*EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)):
+            new = layout.changed(found[0], item_values=item_values, row_keys=row_keys)
+            exchange = EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)
+            record, commit = self.record(new), Commit(self.space)
+            commit.expect(self.space.pages, record.id, new)
+            commit.index(record, self.entries(record.page, ["row_keys"]))
+            if self.server.run([exchange, commit.command()])[0]:
                 return
 
     def remove(self, url: str) -> bool:
@@ -370,7 +374,8 @@ class RedisLookup:
     ) -> Iterator[tuple[int, StoredPage]]:
         for number, page in self._sharing_all(column, values, site):
             # A hash of a site and another value may be the same.
-            if site in (None, page.site) and getattr(page, column) in values:
+            is_found = column == "row_keys" or getattr(page, column) in values
+            if site in (None, page.site) and is_found:
                 yield number, page
 
     def _sharing_all(

@@ -134,8 +134,10 @@ class RedisStore:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
         return self._namespace(namespace).remove(url)
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
-        self._namespace(namespace).put_values(url, item_values)
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
+        self._namespace(namespace).put_values(url, item_values, row_keys)
 
     def expire(self, seen_before: float) -> int:
         gone = 0

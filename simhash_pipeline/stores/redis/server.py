@@ -213,15 +213,16 @@ class Server:
 
     def _connected(self, url: str) -> Redis | RedisCluster:
         """A client for the URL, which has not been asked for anything yet."""
-        for option in _OF_TEXT & parse_qs(urlsplit(url).query).keys():
-            rule = f"a store's values are bytes; leave {option} out of its URL"
-            raise StoreError(f"store {self.shown}: {rule}")
         try:
-            return _client(url)
+            of_text = _OF_TEXT & parse_qs(urlsplit(url).query).keys()
+            if not of_text:
+                return _client(url)
         except _RAISED as error:
             raise self._fault(error) from error
         except (TypeError, ValueError):  # whose messages may quote the password
             raise self._wrong_url() from None
+        rule = f"a store's values are bytes; leave {min(of_text)} out of its URL"
+        raise StoreError(f"store {self.shown}: {rule}")
 
     def _wrong_url(self) -> StoreError:
         return StoreError(f"no store can be opened at {self.shown}: a part of its URL is wrong")

@@ -21,6 +21,7 @@ from simhash_pipeline.stores.contract import (
     NEAR_COLUMNS,
     PageText,
     StoredPage,
+    each_row_key,
     packed_text,
     page_id,
     unpacked_text,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _NAMES = [one.name for one in COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
-# A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
+# A page takes 520 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
@@ -41,6 +42,7 @@ NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
 _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
+_OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
@@ -147,6 +149,8 @@ class Rows:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
             found = self._index.sharing(column, numbers)
+        elif column == "row_keys":
+            found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
@@ -250,9 +254,17 @@ class Rows:
                 values[at] = bytearray(values[at])  # see column_value
         url_hash = _key(page.namespace, page.url)[0]
         self._cursor.execute(INSERT, (page_id, url_hash, run, *values))
+        self._insert_rows(page.namespace, page.url, page.row_keys)
         self._inserted.append((page_id, page))
         self._newest_id = page_id
         return page_id
+
+    def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
+        for key in each_row_key(row_keys):
+            self._cursor.execute(
+                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
+                (key, *_key(namespace, url)),
+            )
 
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""
@@ -261,9 +273,12 @@ class Rows:
             (page.seen_at, *_key(page.namespace, page.url)),
         )
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
-        statement = f"UPDATE page SET item_values = ? WHERE {SAME_KEY}"
-        self._cursor.execute(statement, (item_values, *_key(namespace, url)))
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
+        statement = f"UPDATE page SET item_values = ?, row_keys = ? WHERE {SAME_KEY}"
+        self._cursor.execute(statement, (item_values, row_keys, *_key(namespace, url)))
+        self._insert_rows(namespace, url, row_keys)
 
     def remove(self, namespace: str, url: str) -> bool:
         """Remove the page of this key; whether there was one."""

@@ -198,9 +198,11 @@ class SqliteStore:
             self._session.forget(namespace, url)
         return was_stored
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
         with self._transaction() as pages:
-            pages.put_values(namespace, url, item_values)
+            pages.put_values(namespace, url, item_values, row_keys)
 
     def expire(self, seen_before: float) -> int:
         gone = dict.fromkeys(("text", "page"), 0)
