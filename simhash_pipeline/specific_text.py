@@ -1,7 +1,8 @@
 """The sample of a page's specific text, as stores keep it: cut, packed and unpacked.
 
 A page's *page-specific text* is its visible text less what its template repeats: see
-repeated_text.py. Two samples are compared here, two pages in twins.py. One takes some 220 bytes for 64 windows:
+repeated_text.py. Two samples are compared here, two pages in twins.py. A sample takes some 220
+bytes for 64 windows:
 
     limit      4 bytes, as in visible.py
     windows    1 byte: how many
