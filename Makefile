@@ -73,7 +73,7 @@ bench-fingerprints: .venv/bench  ## measure a fingerprint, compiled and not, aga
 bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs of ZIP=…, beside others
 	@$(BIN)/python -m benchmarks.peers $(ZIP) --seomoz .venv/seomoz
 
-LONG := fuzz native hostile twins drills soak
+LONG := arguments slow_wire killed_dedup large_report fuzz native hostile twins drills soak
 long: .venv/dev  ## fuzz, kill and soak for hours, or one of these: RUN="fuzz --inputs 10000" (RUN="fuzz --help")
 	@$(if $(RUN),$(BIN)/python -m tests.long.$(RUN),for each in $(LONG); do $(BIN)/python -m tests.long.$$each || exit; done)
 
@@ -123,7 +123,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis]' --group dev
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,pdf,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev

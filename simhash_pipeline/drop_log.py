@@ -68,7 +68,7 @@ REASONS = {
     "content": "main text near that of a kept page",
     "address": "same declared address as a kept page, main texts alike",
     "item": "same item text or row as a kept page",
-    "paragraph": "same longest paragraph as a kept page",
+    "sketch": "text of a kept page with some words changed or added",
     "structure": "template near that of a kept page",
     "content and structure": "main text and template near those of a kept page",
     "thin": "little text, and the title and text of a kept page",

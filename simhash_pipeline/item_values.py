@@ -44,6 +44,7 @@ NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks
 ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
+PART = 16  # its text is less than half of the main text
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
@@ -187,7 +188,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = _Page(page, source)
     most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
     counted: dict[str, list[str]] = {}
-    text, is_here = None, False
+    text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
     if not (item.is_row or item.is_named):
         pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
@@ -199,8 +200,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         kept = seen.witnessed(value, plain) if not is_long or not is_shown else plain
         is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
-        if is_pages and text is None and not item.is_row:
+        is_text = text is None and not item.is_row and (is_pages or is_shown)
+        if is_long and is_text:
             text = _digest(plain.replace(" ", ""), 8)
+            is_part = not is_pages
+        if is_long and is_text and is_pages:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
             kept = plain[:_SHORT_CHARS]
@@ -218,7 +222,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
-    flags |= ROW * item.is_row | WAITS * item.waits
+    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
     values, names = _packed(flags, counted)
     if item.is_row:
         values += _row(row, seen, is_cut=len(pairs) < len(item.pairs))
@@ -529,6 +533,11 @@ def is_row(values: bytes | None) -> bool:
 
 def waits(values: bytes | None) -> bool:
     return values is not None and values[0] & WAITS > 0
+
+
+def is_part(values: bytes | None) -> bool:
+    """Whether the item's text is a lesser part of its page, and what else it says doesn't count."""
+    return values is not None and values[0] & PART > 0
 
 
 def say_more(values: bytes | None, others: bytes | None) -> bool:

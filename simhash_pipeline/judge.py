@@ -58,15 +58,15 @@ from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-_BY_TEXT = ("content", "content and structure", "item", "paragraph", "thin")
+_BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 _ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 _MAX_SAME_ROW = 8
-# Copies aren't kept: a paragraph that more kept pages have is their site's.
-_MAX_SAME_PARAGRAPH = 3
+# Copies aren't kept: a paragraph or a minhash that more kept pages have is their site's.
+_MAX_SAME_WORDS = 3
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
@@ -374,7 +374,7 @@ class Judge:
             have_both = is_both and None not in (page.structure, other.structure)
             yield other, "content and structure" if have_both else "content"
         if self._options.second_look and page.content is not None:
-            yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
+            yield from ((other, "sketch") for other in self._by_sketch(page, view))
 
     def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """The first two stored pages of its pattern, see page/short_pages.py, or none."""
@@ -394,17 +394,20 @@ class Judge:
             ):
                 yield other, "address"
 
-    def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
-        """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
+    def _by_sketch(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+        """Pages whose sketches agree and that aren't near in content: of one paragraph or minhash.
 
-        Where one template's byline or caption was read with an article, and another's wasn't, the
-        content fingerprint of a few paragraphs moves by more bits than the distance. In one
-        template of a site such a line is the page's own, as in a text that is given alone.
+        Where one template's byline or caption was read with an article, and another's wasn't, or
+        some words were changed, the content fingerprint moves by more bits than the distance. In
+        one template of a site such a line or word is the page's own.
         """
-        found = list(islice(view.same("digest"), _MAX_SAME_PARAGRAPH + 1))
-        for other in found if len(found) <= _MAX_SAME_PARAGRAPH else ():
-            are_texts = page.structure is None and other.structure is None
-            if are_texts or (page.site == other.site and in_one_template(page, other)):
+        others: dict[str, StoredPage] = {}
+        for column in ("digest", "minhash"):
+            found = list(islice(view.same(column), _MAX_SAME_WORDS + 1))
+            if len(found) <= _MAX_SAME_WORDS:
+                others |= {other.url: other for other in found}
+        for other in others.values():
+            if page.site == other.site and in_one_template(page, other):
                 continue
             is_near = contents_agree(page, other, self._options)
             if not is_near and sketches_agree(page, other, self._options.sketch_distance):

@@ -138,7 +138,6 @@ T = TypeVar("T")
 SEGMENTERS = ("words", "jieba", "jieba-cpp", "java-characters", "spaces", "ascii-words")
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
-HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
 # Published ways to make fingerprints, as they differ from the default.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
@@ -443,12 +442,6 @@ class Options:
         or_none(whole(1, 10**6, "features")),
         "Use only this many of the heaviest content features. None uses all.",
     )
-    hash: str = _making_option(
-        _OrPreset("murmur3"),
-        one_of_or_path(*HASHES, call="bytes -> int"),
-        "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
-        "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
-    )
 
     def __post_init__(self) -> None:
         faults, preset = [], preset_options(self.preset)
@@ -516,8 +509,13 @@ class Options:
     @property
     def reads_beside(self) -> bool:
         """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
-        chosen = {self.extractor, self.segmenter, self.weights, self.hash}
-        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS, *HASHES}
+        chosen = {self.extractor, self.segmenter, self.weights}
+        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS}
+
+    @property
+    def hash(self) -> str:
+        """The hash of the content features, which the preset chooses: see page/hashing.py."""
+        return str(preset_options(self.preset).get("hash", "murmur3"))
 
     @property
     def set_when(self) -> str:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import differing, is_row, say_the_same
+from simhash_pipeline.item_values import differing, is_part, is_row, say_the_same
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.page.titles import are_form_letters, name_two_things, share_a_notice
+from simhash_pipeline.page import titles
+from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, BLOCK_BITS, MAIN
 from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
 from simhash_pipeline.specific_text import is_all_main, unpack
@@ -26,6 +26,7 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
 # may have been read as text on one day and left out on another.
 MIN_MAIN_SIMILARITY = 0.5
+_MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
 # For thin pages, and for texts of a host of which too few are known: their main text proves little.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
@@ -46,24 +47,53 @@ def rejection(
     if not (by_text and options.second_look):
         return None
     # Nothing that was scraped is missing then, whatever stands beside it.
-    has_its_text = page.item_text is not None and page.item_text == other.item_text
+    has_its_text = _have_one_text(page, other)
     if has_its_text and page.title == other.title:
         return None
     if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
         return "sketch"
-    if share_a_notice(page, other):
+    if titles.share_a_notice(page, other):
         return "shared notice"
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
-    are_letters = are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words)
-    if (are_letters or have_two_codes(page, other)) and not has_its_text:
+    are_letters = titles.are_form_letters(
+        page, other, on_one_site=page.site == other.site, repeated=words
+    )
+    # A wall shows a request's number at addresses of all kinds; an article's second address is in
+    # another folder, mostly.
+    are_coded = titles.have_two_codes(page, other) and page.folder == other.folder
+    if (are_letters or are_coded) and not has_its_text:
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
     if not has_its_text and specific_texts_differ(page, other, repeated, options):
         return "page-specific text"
     return None
+
+
+def _have_one_text(page: StoredPage, other: StoredPage) -> bool:
+    """Whether their items have one long text, and it is the page's.
+
+    If it is less than half of either main text, the items must say the same, and two fifths of the
+    main texts as they were read, too: what all pages of a site have in a box is no page's.
+    """
+    if not _have_same_text(page, other) or not _is_of_a_part(page, other):
+        return _have_same_text(page, other)
+    if page.site != other.site or page.title != other.title or not in_one_template(page, other):
+        return False
+    if differing_values(page, other) or differing_values(other, page):
+        return False
+    samples = page.sample or b"", other.sample or b""
+    return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
+
+
+def _have_same_text(page: StoredPage, other: StoredPage) -> bool:
+    return page.item_text is not None and page.item_text == other.item_text
+
+
+def _is_of_a_part(page: StoredPage, other: StoredPage) -> bool:
+    return is_part(page.item_values) or is_part(other.item_values)
 
 
 def differing_values(page: StoredPage, other: StoredPage) -> bytes:
@@ -94,21 +124,9 @@ def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) ->
     The column "another title" of `make bench-drops` counts the pages that are dropped for one of
     another name.
     """
-    is_one_template = page.site == other.site and in_one_template(page, other)
     words = repeated_words(page, other, repeated)
-    return name_two_things(page, other, in_one_template=is_one_template, repeated=words)
-
-
-def have_two_codes(page: StoredPage, other: StoredPage) -> bool:
-    """Whether each of two pages of a folder shows a code that the other lacks.
-
-    A wall shows a request's number at addresses of all kinds, an article's second is in another
-    folder, mostly.
-    """
-    mine, its = {*page.codes.split()}, {*other.codes.split()}
-    if mine <= its or its <= mine:
-        return False
-    return page.site == other.site and page.folder == other.folder
+    is_one_template = page.site == other.site and in_one_template(page, other)
+    return titles.name_two_things(page, other, in_one_template=is_one_template, repeated=words)
 
 
 def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
@@ -160,7 +178,7 @@ def similarity(
 
     In two templates, and with `only_main`, their main texts.
     """
-    if not have_specific_texts(page, other) or page.sample is None or other.sample is None:
+    if page.site != other.site or page.sample is None or other.sample is None:
         return None
     if page.article is not None and page.article == other.article:  # all that is visible is equal
         return 1.0
@@ -223,7 +241,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
-    if page.item_text is not None and page.item_text == previous.item_text:
+    if _have_same_text(page, previous) and not _is_of_a_part(page, previous):
         return page.title == previous.title
     if page.article is not None and previous.article is not None:
         return page.article >> ARTICLE_SHIFT == previous.article >> ARTICLE_SHIFT
@@ -244,21 +262,16 @@ def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
     return page.site == other.site and page.sample is not None and other.sample is not None
 
 
-def in_one_template(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
-) -> bool:
+def in_one_template(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages' structures are near, or both have too few elements for one."""
     return _structure_bits(page, other) <= MAX_DISTANCE_BITS
 
 
-def _structure_bits(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
-) -> float:
+def _structure_bits(page: StoredPage, other: StoredPage) -> float:
     """Between the pages' structures; infinite if one of them alone has too few elements for one."""
-    apart = bits_apart(page.structure, other.structure)
-    if apart is None:
-        return 0 if page.structure is None and other.structure is None else inf
-    return apart
+    if page.structure is None or other.structure is None:
+        return 0 if page.structure is other.structure else inf
+    return hamming_distance(page.structure, other.structure)
 
 
 def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:

@@ -21,7 +21,7 @@ Reason = Literal[
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
     "item",  # dropped: its item's text is that of a stored page, or the item a row of one
-    "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
+    "sketch",  # dropped: its sketch is near that of a stored page, its content fingerprint isn't
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]

@@ -59,10 +59,6 @@ KEYS = {
         "`seen_at`, `texts`, `repeated_text` (`hosts`, `templates`, `blocks`), `bytes`, "
         "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
-    "store find": (
-        "`distance` (null for a URL), `url`, `namespace`, `site`, `content`, `structure`, "
-        "`sketch`, `digest`, `first_seen`, `seen_at`"
-    ),
     "store forget": "`store`, `forgotten`, `pages` (left)",
     "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",
 }

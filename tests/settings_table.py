@@ -36,7 +36,6 @@ EXAMPLES: dict[str, object] = {
     "expire_after": "90d",
     "extractor": "myproject.text.main_text",
     "follow_twins": False,
-    "hash": "fnv1a",
     "html_field": "page",
     "item_fields": ("-position", "-related"),
     "keep": "canonical",

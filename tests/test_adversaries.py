@@ -132,6 +132,16 @@ def test_who_publishes_a_story_first_is_kept_whoever_wrote_it() -> None:
     assert (second.dropped, second.twin_url) == (True, ATTACKER)
 
 
+def test_a_page_of_another_host_makes_one_of_a_family_go() -> None:
+    """Variants of one text that the box beside it tells apart are compared with each other too."""
+    variants = [
+        (f"{VICTIM}/{n}", page(story(1), f"<div>{story(n)[:500]}</div>")) for n in range(2, 22)
+    ]
+    alone = judged(variants)
+    after = judged([(ATTACKER, page(story(1))), *variants])[1:]
+    assert [sum(each.dropped for each in verdicts) for verdicts in (alone, after)] == [0, 1]
+
+
 def titled(title: str, text: str) -> PageFingerprint:
     return Fingerprinter().fingerprint(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>")
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas
 import pytest
 
 from simhash_pipeline import Judge, OptionsError, dedupe
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from tests.cli.simhash_command import Simhash
 
-pandas = pytest.importorskip("pandas")
 A, B = "http://a.example/1", "http://b.example/2"
 
 

@@ -128,6 +128,32 @@ def test_an_equal_long_text_is_a_copy_whatever_stands_beside() -> None:
         assert not named.dropped
 
 
+@pytest.mark.parametrize(
+    ("common", "other", "title", "dropped"),
+    [
+        (20, 12, "Runner", True),
+        (20, 12, "Walker", False),
+        (0, 90, "Runner", False),  # what all pages have, such as a consent box
+    ],
+)
+def test_a_text_that_is_a_part_of_its_page_is_a_copy_if_nothing_scraped_differs(
+    common: int, other: int, title: str, dropped: bool
+) -> None:
+    """Its pages have the text, what both say, and what each says for itself."""
+    body = " ".join(f"sentence {n} of this body." for n in range(18))
+
+    def shown(own: str) -> str:
+        lines = [*(f"c{n}" for n in range(common)), *(f"{own}{n}" for n in range(other))]
+        more = "".join(f"<p>{prose(line)[:90]}</p>" for line in lines)
+        return f"<title>Runner</title><main><h1>Runner</h1><p>{body}</p>{more}</main>"
+
+    with Judge() as judge:
+        assert not judge.judge(A, shown("a"), {"title": "Runner", "body": body}).dropped
+        second = shown("b").replace("Runner", title)
+        verdict = judge.judge(B, second, {"title": title, "body": body})
+        assert (verdict.dropped, judge.judge(f"{B}3", second).dropped) == (dropped, not dropped)
+
+
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     item = {"title": "Runner", "body": LONG, "price": "9.90"}
     with Judge() as judge:

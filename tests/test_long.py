@@ -3,6 +3,8 @@
 import contextlib
 import json
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.long import soak
+from simhash_pipeline import native
+from tests.long import soak, wrong_calls
 from tests.long.fuzz_targets import TARGETS, Targets
 
 
@@ -51,3 +54,11 @@ def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
     verdicts.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert not soak.check(tmp_path, pages, killed=False)
     assert "1 verdicts differ from those made again" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(native.kernel is None, reason="no kernel is built")
+def test_a_wrong_call_of_the_kernel_raises_and_leaves_nothing_behind() -> None:
+    """In a process of its own, which a crash would end."""
+    command = [sys.executable, "-m", wrong_calls.__name__, "--calls", "2000"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "2,000 wrong calls: 0 faults\n"), done.stderr

@@ -81,7 +81,6 @@ def test_without_a_second_look_its_own_settings_do_nothing() -> None:
         ("preset", "dom-decay:nan"),
         ("segmenter", "word"),
         ("weights", "tf idf"),
-        ("hash", "md5"),
         ("top_n", 0),
         ("extractor", "trafilatura"),
         ("expire_after", 0),
@@ -155,7 +154,7 @@ def test_options_that_do_not_go_together_are_named(given: dict[str, Any], fault:
 def test_what_is_set_goes_before_the_preset_even_when_it_is_the_default() -> None:
     assert Options(preset="jiebar").top_n == 5
     assert Options(preset="jiebar", top_n=None).top_n is None
-    assert Options(preset="mfonda", hash="murmur3").hash == "murmur3"
+    assert (Options().hash, Options(preset="mfonda").hash) == ("murmur3", "fnv1")
     settings = {"SIMHASH_PRESET": "jiebar", "SIMHASH_TOP_N": "2"}
     assert Options.from_settings(settings) == Options(preset="jiebar", top_n=2)
 

@@ -160,6 +160,15 @@ def test_each_link_to_a_file_leads_somewhere(path: Path) -> None:
     assert [link for link in files if not (path.parent / link).exists()] == []
 
 
+def test_each_test_that_security_names_exists() -> None:
+    named = re.findall(
+        r"(tests/\S+\.py)::(\w+)", (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    )
+    assert len(named) == 14
+    for path, name in named:
+        assert f"\ndef {name}(" in (ROOT / path).read_text(encoding="utf-8"), name
+
+
 # Variables of the environment about the compiled kernel.
 ENVIRONMENT = {"SIMHASH_NATIVE", "SIMHASH_NO_NATIVE", "SIMHASH_REQUIRE_NATIVE"}
 

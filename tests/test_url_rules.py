@@ -148,7 +148,6 @@ def test_what_all_taken_rules_save_is_counted() -> None:
 def test_a_crawl_by_the_learnt_rules_ends_and_finds_every_story(
     simhash: Simhash, tmp_path: Path
 ) -> None:
-    pytest.importorskip("duplicate_url_discarder")
     addons = {"simhash_pipeline.Addon": 500, "duplicate_url_discarder.Addon": 600}
     rules = {"ADDONS": addons, "DUD_LOAD_RULE_PATHS": [str(tmp_path / "rules.json")]}
     again = tmp_path / "again"

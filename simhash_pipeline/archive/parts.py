@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -89,8 +90,7 @@ def workers() -> Iterator[Executor]:
     pool = ProcessPoolExecutor(
         os.cpu_count() or 1,
         multiprocessing.get_context("spawn"),
-        initializer=signal.signal,  # Ctrl-C stops the main process only
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=_begin_worker,
     )
     try:
         yield pool
@@ -101,6 +101,18 @@ def workers() -> Iterator[Executor]:
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Ctrl-C stops the main process only; when that ends, be it by a kill, so does the worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def write_parts(

@@ -40,7 +40,6 @@ COMMANDS = {
     "settings": "print the settings in force, where each is set, and what they mean for the store",
     "store": "inspect and maintain a crawl's store",
     "store info": "print what a store contains, how it was made, and any damage",
-    "store find": "find the page of a URL, or the pages near a fingerprint",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "copy the pages of one store into another, for example to Redis",
     "tune": "recommend thresholds from the pairs you reviewed",

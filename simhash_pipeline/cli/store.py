@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,12 @@ from typing import Any
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.cli.command import (
     Command,
-    add_limit,
     add_store_place,
     age,
     counted,
-    fields,
     iso,
     minute,
     print_result,
@@ -39,7 +36,6 @@ from simhash_pipeline.terminal import Grid, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
-FOUND_AT_MOST = 20
 TEXTS_A_BATCH = 1_000
 
 
@@ -146,72 +142,6 @@ def _options(stamp: Mapping[str, object] | None) -> str:
     return f"the default options{' but ' if other else ''}{', '.join(other)}"
 
 
-class FindCommand(Command):
-    epilog = (
-        "Prints a line for each page: distance in bits, last seen (UTC), content, structure, URL. "
-        "Exit code as grep's: 0 when something is found, 1 when nothing is."
-    )
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "what",
-            metavar="url-or-fingerprint",
-            help="a fingerprint has 16 hex digits",
-        )
-        add_store_place(parser)
-        parser.add_argument(
-            "--distance",
-            type=int,
-            choices=range(9),
-            metavar="BITS",
-            default=3,
-            help="the largest distance of the fingerprints, 0-8 (default: 3)",
-        )
-        parser.add_argument(
-            "--structure",
-            action="store_true",
-            help="compare structures, not contents (an SQLite store first builds an index)",
-        )
-        parser.add_argument(
-            "--namespace", help="the namespace to search (default: SIMHASH_NAMESPACE)"
-        )
-        add_limit(parser, FOUND_AT_MOST, "pages")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        named = resolve_store(arguments, settings)
-        namespace = _namespace(arguments, named)
-        sought = _sought(arguments.what, namespace, by_structure=arguments.structure)
-        with named.existing() as store:
-            found = _found(store, sought, arguments.distance, arguments.limit)
-        for page, distance in found:
-            print_result(_record(page, distance), [_line(page, distance)], arguments)
-        if not found and not arguments.json:
-            print(printable(f"{arguments.what}: nothing found in {named.name}"), file=sys.stderr)
-        return 0 if found else 1
-
-
-def _record(page: StoredPage, distance: int | None) -> dict[str, Any]:
-    return {
-        "distance": distance,
-        **fields(page, "url", "namespace", "site"),
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        "digest": None if page.digest is None else page.digest.hex(),
-        "first_seen": iso(page.first_seen),
-        "seen_at": iso(page.seen_at),
-    }
-
-
-def _line(page: StoredPage, distance: int | None) -> str:
-    content = fingerprint_hex(page.content) or "thin"
-    structure = fingerprint_hex(page.structure) or "-"
-    where = f" (namespace {page.namespace})" if page.namespace else ""
-    near = "" if distance is None else f"{distance}  "
-    return f"{near}{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
-
-
 def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
     given: str | None = arguments.namespace
     return named.options.namespace if given is None else given
@@ -225,25 +155,16 @@ def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     """At most `limit` other pages within 8 bits of its content, nearest first.
 
-    Then those of the same longest paragraph; of a thin page those of the same title and text.
+    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        found = dict.fromkeys(islice(chain(near, view.same("digest")), 2 * limit))
+        same = (found for column in ("digest", "minhash") for found in view.same(column))
+        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
         return Action.SKIP, list(found)[:limit]
 
     return store.settle(page, look)
-
-
-def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
-    """A page to be looked up by its URL, or by one fingerprint."""
-    if re.fullmatch("[0-9a-fA-F]{16}", what):
-        sought = {"structure" if by_structure else "content": int(what, 16)}
-        return bare_page(namespace, "", **sought)
-    if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
-        return bare_page(namespace, what)
-    raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
 def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
@@ -253,21 +174,6 @@ def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
     given_url = "" if url == key else url
     return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
-
-
-def _found(
-    store: Store, sought: StoredPage, max_distance_bits: int, limit: int
-) -> list[tuple[StoredPage, int | None]]:
-    """(page, distance in bits), at most `limit`; the distance of a URL's page is None."""
-
-    def look(view: View) -> Iterator[tuple[StoredPage, int | None]]:
-        if sought.url:
-            page = view.same_key()
-            yield from [] if page is None else [(page, None)]
-        yield from view.near_content(max_distance_bits)
-        yield from view.near_structure(max_distance_bits)
-
-    return store.settle(sought, lambda view: (Action.SKIP, list(islice(look(view), limit))))
 
 
 class ForgetCommand(Command):

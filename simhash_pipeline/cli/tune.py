@@ -144,7 +144,7 @@ def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
     by_rule = _by_rule(line)
     if by_rule is not None:
         return by_rule
-    distance = 0 if line.reason == "paragraph" else line.distance
+    distance = 0 if line.reason == "sketch" else line.distance
     sketch, similarity = line.sketch_distance, _similarity(line)
     return (
         (distance is not None and distance <= limits.content_distance)
@@ -195,7 +195,7 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     answered copy is, or as now. None if no content distance is right so often.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
-    by_content = {line.distance for line in found if line.reason != "paragraph"}
+    by_content = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
         "content_distance": by_content.intersection(range(MAX_DISTANCE_BITS + 1)),
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},

@@ -86,12 +86,12 @@ static inline void votes_add(Votes *votes, uint64_t hash) {
     if (++votes->pending == 255) votes_empty(votes);
 }
 
-/* The bits where ayes less noes are `least` or more. */
-static uint64_t votes_bits(Votes *votes, int least) {
+/* The bits with more ayes than noes. */
+static uint64_t votes_bits(Votes *votes) {
     uint64_t bits = 0;
     votes_empty(votes);
     for (int bit = 0; bit < 64; bit++)
-        if ((int64_t)(2 * votes->ayes[bit]) - (int64_t)votes->count >= least) bits |= 1ull << bit;
+        if (2 * votes->ayes[bit] > votes->count) bits |= 1ull << bit;
     return bits;
 }
 
@@ -407,12 +407,11 @@ static inline uint64_t ngram(const uint64_t *words, size_t size) {
     return hash;
 }
 
-PyDoc_STRVAR(tokens_content_doc, "content(sizes, least): 64 bits; None without an n-gram.");
+PyDoc_STRVAR(tokens_content_doc, "content(sizes): 64 bits; None without an n-gram.");
 static PyObject *tokens_content(Tokens *self, PyObject *args) {
     PyObject *sizes;
-    int least;
     Votes votes = {0};
-    if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &sizes, &least)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &sizes)) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
         size_t size = PyLong_AsSize_t(PyTuple_GET_ITEM(sizes, i));
         if (PyErr_Occurred()) return NULL;
@@ -421,7 +420,7 @@ static PyObject *tokens_content(Tokens *self, PyObject *args) {
             votes_add(&votes, ngram(self->lo + place, size));
     }
     if (votes.count == 0) Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(votes_bits(&votes, least));
+    return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
 PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): low and high 64 bits; None without an n-gram.");
@@ -454,8 +453,8 @@ static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
         votes_add(&high, ngram(self->hi + place, (size_t)size));
     }
     PyMem_RawFree(seen);
-    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low, 1),
-                         (unsigned long long)votes_bits(&high, 1));
+    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low),
+                         (unsigned long long)votes_bits(&high));
 }
 
 static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }

@@ -34,7 +34,6 @@ _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
-_FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
     "sure",
@@ -131,11 +130,6 @@ def hashed_words(text: str) -> Tokens:
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
         length += _add(tokens, piece, by_jieba, segment.most_words(piece))
     return tokens
-
-
-def content_of(tokens: Tokens, options: Options) -> int | None:
-    """The content fingerprint; None without a token."""
-    return tokens.content(options.ngrams, _FEWEST_VOTES[options.set_when])
 
 
 def sketch_of(tokens: Tokens, size: int) -> int | None:

@@ -33,7 +33,13 @@ from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unre
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
+from simhash_pipeline.page.visible import (
+    ARTICLE_SHIFT,
+    article_digest,
+    smallest_of_main,
+    visible_text,
+    window_masks,
+)
 
 _SKETCH_SHINGLE_TOKENS = 3
 _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds candidates
@@ -100,6 +106,14 @@ class PageFingerprint:
             words = _letters(folded(longest[: 2 * _PARAGRAPH_CHARS]))[:_PARAGRAPH_CHARS]
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
+
+    @property
+    def minhash(self) -> bytes | None:
+        """8 bytes of the smallest windows of its main text; None when thin."""
+        if self.content is None or not self.sample:
+            return None
+        windows = smallest_of_main(self.sample)
+        return hashlib.blake2b(windows, digest_size=8).digest() if windows else None
 
 
 def _letters(text: str) -> str:
@@ -249,7 +263,7 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
-            return compiled.content_of(hashed, options), sketch, count
+            return hashed.content(options.ngrams), sketch, count
         tokens = self._segment(text)
         hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
@@ -261,7 +275,7 @@ class Fingerprinter:
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
-            return compiled.content_of(compiled.hashed_words(text), self._options)
+            return compiled.hashed_words(text).content(self._options.ngrams)
         tokens = self._segment(text)
         return self._content(tokens, TokenHashes(tokens))
 
@@ -296,7 +310,7 @@ class Fingerprinter:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
             rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
-            return simhash(rows, set_when=options.set_when)
+            return simhash(rows)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)

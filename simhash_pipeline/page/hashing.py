@@ -15,7 +15,6 @@ from typing import TypeAlias
 import mmh3
 
 from simhash_pipeline.bits import BITS, NDArray, np
-from simhash_pipeline.options import load_callable
 
 Rows: TypeAlias = "NDArray[np.uint8]"
 Words: TypeAlias = "NDArray[np.uint64]"
@@ -27,17 +26,14 @@ _MASK = 2**64 - 1
 
 
 def hash_rows(name: str, joiner: str = " ") -> Callable[[Iterable[str]], Rows]:
-    """The hash of that name, or of that dotted path (bytes -> int), as rows of 64 bits.
+    """The hash of that name, as rows of 64 bits.
 
     `joiner` is what the n-grams' tokens are joined by: "" where they are single characters.
     """
     if name == "murmur3":
         return lambda features: _of_ngrams([f.split(joiner) if joiner else f for f in features])
     published = (murmur2, fnv1, fnv1a, fnv1a_signed, jenkins, java)
-    known: dict[str, Callable[[bytes], int]] = {
-        each.__name__.replace("_", "-"): each for each in published
-    }
-    function = known.get(name) or load_callable("hash", name, int)
+    function = {each.__name__.replace("_", "-"): each for each in published}[name]
     return lambda features: _rows(map(function, _encoded(features)))
 
 

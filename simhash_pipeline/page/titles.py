@@ -61,7 +61,8 @@ _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
 _CODE = re.compile(
-    r"(?<![!\"$-9;-~])(?=[a-z\d-]{6})(?=.*\d)(?=.*[a-z])(?!\d+-?[a-z]+$)[a-z\d]+(?:-[a-z\d]+)*$"
+    r"(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
+    r"[a-z0-9]+(?:-[a-z0-9]+)*$"
 )
 _MAX_CODES = 8
 # Where a word stands: its number among the title's, and a hash of the letters near it.
@@ -162,12 +163,15 @@ def headings(blocks: Blocks, title: str) -> list[str]:
 
 
 def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
-    """The first line in the box around the main text, if it stands above that; else ""."""
+    """The first line in the box around the main text, if it stands above that; else "".
+
+    Of a page that is main text as a whole, such as a list, it is the first.
+    """
     if True not in is_main:
         return ""
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
-    return "" if at is None or is_main[at] else blocks.texts[at]
+    return "" if at is None or (is_main[at] and not all(is_main)) else blocks.texts[at]
 
 
 def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
@@ -198,6 +202,8 @@ class Titled(Protocol):
     def title_marks(self) -> int: ...
     @property
     def title_places(self) -> bytes | None: ...
+    @property
+    def codes(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +372,12 @@ def are_form_letters(
         return False
     mine, its = (_own_places(*pair, repeated) for pair in ((page, other), (other, page)))
     return any(place in its and (on_one_site or not place[0]) for place in mine)
+
+
+def have_two_codes(page: Titled, other: Titled) -> bool:
+    """Whether each page has a code that the other lacks."""
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    return not (mine <= its or its <= mine)
 
 
 def share_a_notice(page: Titled, other: Titled) -> bool:

@@ -26,7 +26,7 @@ MAGNET = "many drops of one page"
 # By the reason of a drop: whose distances decided.
 DECIDING = {
     "content": ("content", "sketch"),
-    "paragraph": ("sketch",),
+    "sketch": ("sketch",),
     "structure": ("structure",),
     "content and structure": ("content", "structure", "sketch"),
 }
@@ -129,7 +129,7 @@ def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, An
         names = near.fields if isinstance(near, Drop) else near.differing_fields
         return Doubt("fields of the items differ", ", ".join(names), 0)
     kinds = {
-        "title": "titles name two things",
+        "title": "titles or codes name two things",
         "shared notice": "the shared text is of neither page",
         "template": "too few elements to compare",
         "answer": "a person called them two pages",
@@ -224,7 +224,7 @@ def bits_left(drop: Drop) -> tuple[int, int] | None:
     content, structure, sketch = (
         128 if bits is None or limit is None else limit - bits for _, bits, limit in measures(drop)
     )
-    return sketch if drop.reason == "paragraph" else min(content, structure), sketch
+    return sketch if drop.reason == "sketch" else min(content, structure), sketch
 
 
 def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:

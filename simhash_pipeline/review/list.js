@@ -182,7 +182,7 @@ function droppedPage(place) {
 
 const reasonOf = (place) => say(data.reasons[drops.reasons[drops.reason[place]]] ?? drops.reasons[drops.reason[place]]);
 const share = (value) => `${Math.round(100 * value)} %`;
-const DECIDING = { content: ["content"], paragraph: ["sketch"], structure: ["structure"], "content and structure": ["content", "structure"] };
+const DECIDING = { content: ["content"], sketch: ["sketch"], structure: ["structure"], "content and structure": ["content", "structure"] };
 
 // Why the page was dropped, and the measure that decided, with its limit; a near miss has both in its doubt.
 function decided(place) {

@@ -191,7 +191,7 @@ const CHINESE = {
   "main text near that of a kept page": "正文与某保留页面相近",
   "same declared address as a kept page, main texts alike": "声明的网址与某保留页面相同，正文相似",
   "same item text or row as a kept page": "item 的文字或列表的一行与某保留页面相同",
-  "same longest paragraph as a kept page": "最长的段落与某保留页面相同",
+  "text of a kept page with some words changed or added": "某保留页面的文字，改动或增加了一些词",
   "template near that of a kept page": "模板与某保留页面相近",
   "main text and template near those of a kept page": "正文和模板都与某保留页面相近",
   "little text, and the title and text of a kept page": "文字很少，标题和文字与某保留页面相同",
@@ -201,7 +201,7 @@ const CHINESE = {
 
   // why a page is to be checked, or was kept though near
   "titles differ": "标题不同",
-  "titles name two things": "标题指的是不同对象",
+  "titles or codes name two things": "标题或编号指的是不同对象",
   "fields of the items differ": "item 的字段不同",
   "structures differ": "结构不同",
   "too few elements to compare": "元素太少，无法比较",

@@ -66,6 +66,7 @@ class StoredPage:
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
     error_pattern: bytes | None = field(default=None, metadata=_SAME)
+    minhash: bytes | None = field(default=None, metadata=_SAME)  # see PageFingerprint
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
@@ -87,8 +88,9 @@ class StoredPage:
 
     @property
     def folder(self) -> str:
-        """Its URL up to the last part of the path."""
-        return self.url.partition("?")[0].rstrip("/").rpartition("/")[0]
+        """Host and path of its URL up to the last part."""
+        path = self.url.partition("://")[2].partition("?")[0].rstrip("/")
+        return path.rpartition("/")[0] or path
 
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""

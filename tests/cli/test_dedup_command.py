@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,7 +17,10 @@ from simhash_pipeline.cli.dedup import _exit_on_sigterm
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
+from tests.long.drills.readers import is_there
+from tests.long.killed_dedup import workers_of
 from tests.stores.pages import page as stored
+from tests.stores.servers import wait_until
 
 
 def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path: Path) -> None:
@@ -163,3 +168,23 @@ def test_temporary_copies_go_when_the_command_is_told_to_end(tmp_path: Path) -> 
     assert ended.value.code == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="children are looked up in Linux's way")
+def test_a_job_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", [page(str(n)) for n in range(5_000)])
+    command = [
+        sys.executable,
+        "-m",
+        "scrapy",
+        "simhash",
+        "dedup",
+        "items.jsonl",
+        "-o",
+        "kept.jsonl",
+    ]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as job:
+        wait_until(lambda: len(workers_of(job.pid)) > 1)
+        workers = workers_of(job.pid)
+        job.kill()
+    wait_until(lambda: not any(map(is_there, workers)))

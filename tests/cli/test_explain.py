@@ -284,7 +284,8 @@ def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Pat
     result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name others\n"
+        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name "
+        "others\n"
     )
 
 
@@ -389,7 +390,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
             {},
-            "titles name two things.\n",
+            "titles or codes name two things.\n",
         ),
         (
             [FRAME.format(STORY, table) for table in ("", "<table><tr><td>1</table>")],

@@ -20,7 +20,6 @@ COMMANDS = {
     "fingerprint": ["a.html", "--text"],
     "dedup": ["broken.jsonl", "-o", "out.jsonl", "--copies", "clean"],
     "store info": STORE,
-    "store find": ["https://a.org/1", *STORE],
     "store forget": ["https://a.org/1", *STORE],
 }
 

@@ -28,7 +28,6 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("command", "printed"),
     [
         ("store info", "2, 0 of them thin"),
-        ("store find http://a.example/1", "http://a.example/1"),
         ("explain http://a.example/2", "{+tale+}"),
         ("explain http://a.example/1", "Kept"),
         ("dropped", "1 of 3 pages dropped"),

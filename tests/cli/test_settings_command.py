@@ -48,7 +48,6 @@ def test_each_setting_has_the_place_where_it_is_set(
         "SIMHASH_PRESET": ("mfonda", "-s"),
         "SIMHASH_SEGMENTER": ("ascii-words", "SIMHASH_PRESET"),
         "SIMHASH_NGRAMS": ([1], "SIMHASH_PRESET"),
-        "SIMHASH_HASH": ("fnv1", "SIMHASH_PRESET"),
     }
 
 

@@ -90,7 +90,7 @@ def own(similarity: float | None, yes: int, no: int = 0, **known: Any) -> list[S
         (RIGHT + own(0.4, 20, structure_distance=20), NOW, Thresholds(0, 18, 0.85)),
         (RIGHT + own(None, 20), NOW, Thresholds(0, 18, 0.85)),
         # These were found by a paragraph, a declared address and a person, at any distance.
-        (RIGHT + answers(5, 2, 40, reason="paragraph"), NOW, Thresholds(0, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="sketch"), NOW, Thresholds(0, 18, 0.85)),
         (RIGHT + answers(5, 2, 40, reason="address"), NOW, Thresholds(0, 18, 0.85)),
         (RIGHT + answers(5, 2, 40, reason="answer"), NOW, Thresholds(0, 18, 0.85)),
         (RIGHT + answers(5, 2, 40, reason="title"), NOW, Thresholds(0, 18, 0.85)),

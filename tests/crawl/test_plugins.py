@@ -1,7 +1,4 @@
-"""With other plugins, and with items of every kind, 12 of 24 pages come out and 12 are dropped.
-
-A plugin that is not installed is skipped: `pip install scrapy-playwright scrapy-poet spidermon`.
-"""
+"""With other plugins, and with items of every kind, 12 of 24 pages come out and 12 are dropped."""
 
 from __future__ import annotations
 
@@ -119,7 +116,6 @@ def test_jobdir(tmp_path: Path, site: str) -> None:
 
 
 def test_images(tmp_path: Path, site: str) -> None:
-    pytest.importorskip("PIL")
     done = crawled(
         tmp_path,
         site,
@@ -132,7 +128,6 @@ def test_images(tmp_path: Path, site: str) -> None:
 
 def test_duplicate_url_discarder(tmp_path: Path, site: str) -> None:
     """Its rules take a key away before the request, so that nothing is left to drop."""
-    pytest.importorskip("duplicate_url_discarder")
     rule = {"args": ["print"], "order": 100, "processor": "queryRemoval"}
     (tmp_path / "rules.json").write_text(json.dumps([rule | {"urlPattern": {"include": []}}]))
     addons = {**ADDONS, "duplicate_url_discarder.Addon": 600}
@@ -148,7 +143,6 @@ def test_duplicate_url_discarder(tmp_path: Path, site: str) -> None:
 
 
 def test_spidermon(tmp_path: Path, site: str) -> None:
-    pytest.importorskip("spidermon")
     monitors = "spidermon.contrib.scrapy.monitors"
     done = crawled(
         tmp_path,
@@ -164,7 +158,6 @@ def test_spidermon(tmp_path: Path, site: str) -> None:
 
 def test_scrapy_poet(tmp_path: Path, site: str) -> None:
     """The page object's HTML is the response's."""
-    pytest.importorskip("scrapy_poet")
     have_reactor()
     assert half(crawled(tmp_path, site, ADDONS={**ADDONS, "scrapy_poet.Addon": 300}))
 
@@ -184,7 +177,6 @@ def with_playwright() -> dict[str, Any]:
 
 def test_scrapy_playwright(tmp_path: Path, site: str) -> None:
     """The rendered page is judged."""
-    pytest.importorskip("scrapy_playwright")
     if shutil.which("chromium") is None:
         skip_aloud("no chromium here: apt-get install chromium")
     assert half(crawl_in_a_process(tmp_path, with_playwright, SITE=site))

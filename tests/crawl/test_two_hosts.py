@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.crawl.two_hosts import two_hosts
 from tests.stores.servers import RunningServer, server_binary, wait_until
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from typing_extensions import Self
-
-pytest.importorskip("scrapy_redis")
 
 STORIES = 30
 PLACES = [f"/{paper}/{number}" for number in range(STORIES) for paper in ("one", "other")]

@@ -47,7 +47,6 @@ OPTIONS = {
     "compare": {"--limit": "3"},
     "dropped": {"--spider": "s", "--run": "all", "--kept": "", "--csv": ""},
     "store info": {"-S": "seen.sqlite", "--spider": "s"},
-    "store find": {"-S": "seen.sqlite", "--distance": "3", "--limit": "3", "--namespace": "n"},
     "store forget": {"-S": "seen.sqlite", "--unseen": "90d", "--all": "", "--yes": ""},
     "store copy": {},
 }
@@ -56,7 +55,6 @@ PLACES = {
     "tune": ["answers.csv"],
     "compare": ["a.html", "b.html"],
     "store info": [],
-    "store find": ["http://a.example/1"],
     "store forget": ["http://a.example/1"],
     "store copy": ["seen.sqlite", "copy.sqlite"],
 }

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-pytest.importorskip("pypdfium2")
 SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in "lnrst"]
 LINES = [" ".join(Random(n).choices(SYLLABLES, k=12)) for n in range(120)]
 OTHERS = [" ".join(Random(n).choices(SYLLABLES, k=12)) for n in range(200, 320)]

@@ -37,9 +37,6 @@ def tokens(text):
 def weights(counts):
     return {feature: count ** 0.5 for feature, count in counts.items()}
 
-def hashed(feature):
-    return int.from_bytes(feature[-8:], "big")
-
 def text(root):
     text = " ".join(root.itertext())
     print("found", text[:20])
@@ -103,7 +100,6 @@ def test_a_process_makes_the_same_fingerprints_by_the_callables_of_the_user(
         extractor="users_own.text",
         segmenter="users_own.tokens",
         weights="users_own.weights",
-        hash="users_own.hashed",
     )
     reader, here = Reader(options), Fingerprinter(options)
     for path in PINNED:

@@ -84,6 +84,19 @@ def test_codes_stand_by_the_main_text() -> None:
     assert Fingerprinter().fingerprint(html).codes == ""
 
 
+def test_the_first_line_of_a_list_is_its_heading() -> None:
+    rows = "".join(f"<tr><td>{TEXT.split()[n]}{n}()</td><td>inline</td></tr>" for n in range(60))
+    home = '<div><a href="/">Harbour</a></div>'
+    one, other = (
+        Fingerprinter().fingerprint(
+            f"<title>Harbour: Members</title>{home}<div>{name}</div><table>{rows}</table>"
+        )
+        for name in ("FogBell", "TideTable")
+    )
+    assert (one.left_out, one.heading, other.heading) == ("", "FogBell", "TideTable")
+    assert name_two(one, other)
+
+
 def test_a_site_s_sections_in_titles_make_no_text_of_neither() -> None:
     """One article on two sites, under one heading and their own sections and names."""
     heading = "<h1>夜班车试运行</h1>"

@@ -15,6 +15,7 @@ from simhash_pipeline.page.visible import (
     MAIN,
     NONE,
     article_digest,
+    smallest_of_main,
     visible_text,
     window_masks,
 )
@@ -151,6 +152,12 @@ def test_each_entry_says_whether_its_block_is_main_text() -> None:
     found = visible_text(["a menu with entries", "a paragraph of text"], [False, True])
     blocks = [block for _, block in ENTRY.iter_unpack(found.sample[LIMIT_SIZE:])]
     assert {block & MAIN for block in blocks} == {0, MAIN}
+
+
+def test_the_smallest_windows_of_the_main_text_are_three() -> None:
+    found = visible_text(["Ten", "十个"], [True, False])
+    assert smallest_of_main(found.sample).hex() == "16710a01bbf4fa14c62afa43"
+    assert smallest_of_main(visible_text(["十个"], [False]).sample) == b""
 
 
 def test_a_sample_is_of_the_smallest_windows_and_says_up_to_where() -> None:

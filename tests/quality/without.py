@@ -70,7 +70,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "repeated text is learnt": ("RepeatedText.learn", _no),
     "copies teach no repeated text": ("teaches_repeated_text", _yes),
     "candidates: of one declared address": ("Judge._by_address", _none),
-    "candidates: of one longest paragraph": ("Judge._by_paragraph", _none),
+    "candidates: of one longest paragraph or minhash": ("Judge._by_sketch", _none),
     "candidates: error pages of one pattern": ("Judge._by_error_pattern", _none),
     "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
 }

@@ -90,7 +90,7 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
         ),
         ({"similarity": 0.9, "thresholds": {}}, "page-specific texts differ: alike by 90%"),
         ({"similarity": None}, "page-specific texts differ: hardly any can be compared"),
-        ({"reason": "title"}, "titles name two things"),
+        ({"reason": "title"}, "titles or codes name two things"),
         ({"reason": "shared notice"}, "the shared text is of neither page"),
         ({"reason": "template"}, "structures differ: 9 of at most 3 bits"),
         ({"reason": "template", "structure_distance": None}, "too few elements to compare"),
@@ -150,4 +150,7 @@ def test_dropped_lists_what_a_crawl_kept_though_it_was_near(
     assert "1 kept though near a stored page; " in first.stdout
     assert ": --kept lists them" in first.stdout
     listed = simhash(tmp_path, "dropped", "--kept").stdout
-    assert "  http://a.example/1\n    ≈ http://a.example/0\n    titles name two things\n" in listed
+    assert (
+        "  http://a.example/1\n    ≈ http://a.example/0\n    titles or codes name two things\n"
+        in listed
+    )

@@ -202,10 +202,11 @@ class RunningSentinel:
 
 
 class Wire:
-    """A port that leads to a server's: it counts round trips, and can lose replies."""
+    """A port that leads to a server's: it counts round trips, can delay and lose replies."""
 
-    def __init__(self, server: RunningServer) -> None:
+    def __init__(self, server: RunningServer, delay_secs: float = 0.0) -> None:
         self.requests = 0
+        self._delay_secs = delay_secs
         self.lose = 0  # so many replies, and the connections they would have come by
         self._server_port = server.port
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -243,6 +244,7 @@ class Wire:
                     if self.lose or not reply:
                         self.lose = max(0, self.lose - 1)
                         return
+                    time.sleep(self._delay_secs)
                     client.sendall(reply)
 
 

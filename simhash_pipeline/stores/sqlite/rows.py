@@ -260,10 +260,11 @@ class Rows:
         return page_id
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
-        self._cursor.executemany(
-            f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
-            [(key, *_key(namespace, url)) for key in each_row_key(row_keys)],
-        )
+        for key in each_row_key(row_keys):
+            self._cursor.execute(
+                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
+                (key, *_key(namespace, url)),
+            )
 
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""

@@ -74,12 +74,12 @@ def stuck_once(stuck: str, ending: str, lives_secs: float) -> tuple[int, int, fl
         first.wait()
         secs = time.monotonic() - started
         time.sleep(0.5)
-        left = sum(_is_there(int(line)) for line in processes.read_text().split())
+        left = sum(is_there(int(line)) for line in processes.read_text().split())
         begin("readers", folder, DRILL_STUCK="").wait()
         return STORIES - len(stories_in(folder)), left, secs
 
 
-def _is_there(pid: int) -> bool:
+def is_there(pid: int) -> bool:
     """Whether the process is there, and no zombie."""
     command = ["ps", "-o", "stat=", "-p", str(pid)]
     state = subprocess.run(command, capture_output=True, text=True, check=False)
