@@ -35,10 +35,11 @@ ROOMS = {
     "item_values": {"bits", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
+    "candidates": {"options", "stores", "twins", "verdict"},
     "verdict": {"page", "stores"},
     "run_memory": {"item_values", "page", "stores", "urls", "verdict"},
     "judge": ENGINE - {"drop_log"}
-    | {"answers", "repeated_text", "run_memory", "specific_text", "verdict"},
+    | {"answers", "candidates", "repeated_text", "run_memory", "specific_text", "verdict"},
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),

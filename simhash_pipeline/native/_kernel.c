@@ -21,6 +21,11 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
 /* Entries of the fold table that are no character. */
 enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
+/* Of its other entries: see folding.py's `steady`. */
+#define FIRST (1u << 22)
+#define SECOND (1u << 23)
+#define RANK_SHIFT 24
+#define MAX_MARKS 30
 /* Answers of Tokens.add that are no length. */
 enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
 
@@ -300,12 +305,18 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece, const uint32_t *table) {
     Py_ssize_t size = PyUnicode_GET_LENGTH(piece), count = 0;
     int width = PyUnicode_KIND(piece);
     const void *data = PyUnicode_DATA(piece);
+    uint32_t rank = 0, marks = 0, first = 0;
     for (Py_ssize_t i = 0; i < size; i++) {
         uint32_t c = PyUnicode_READ(width, data, i);
         int is_pictograph = c >= 0x1F300 && c < 0x1FB00; /* to itself, whatever stands beside it */
         uint32_t folded = c < BMP ? table[c] : is_pictograph ? c : (uint32_t)ASK;
         if (folded < ELLIPSIS) {
-            text[count++] = folded;
+            marks = folded >> RANK_SHIFT ? marks + 1 : 0;
+            if ((folded >> RANK_SHIFT && folded >> RANK_SHIFT < rank) || marks > MAX_MARKS || (folded & SECOND && first))
+                return UNKNOWN_CHARACTER; /* to be sorted, left out or composed */
+            rank = folded >> RANK_SHIFT;
+            if (rank == 0) first = folded & FIRST;
+            text[count++] = folded & (FIRST - 1);
         } else if (folded == ELLIPSIS) {
             for (int dots = 0; dots < 3; dots++) text[count++] = '.';
         } else if (folded == ASK) {

@@ -161,6 +161,8 @@ def _prepared() -> Kernel:
             folds[ord(character)] = folding.ELLIPSIS if fold == "..." else ord(fold.lower())
     for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
         folds[ord(character)] = ord(character)
+    for code, bits in folding.steady().items():
+        folds[code] = ord(folding.spelled(chr(code)).lower()) | bits
     for character in folding.characters(folding.IN_WORDS):
         folds[ord(character)] = folding.DROPPED
     salt = int.from_bytes(os.urandom(8), "little")

@@ -65,8 +65,17 @@ _MAX_MARKS = 30
 _MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
-ASK, DROPPED, ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
+# As in _kernel.c.
+ASK, DROPPED, ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
 # All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
+# Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
+_STEADY = (
+    *range(0x900, 0x1100),
+    *range(0x1200, 0x1400),
+    *range(0x1780, 0x1800),
+    *range(0x1E00, 0x1F00),
+)
 _VARYING = (*range(0xA0, 0x3400), *range(0xA600, 0xAC00), *range(0xF900, 0xFFFE))
 
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
@@ -257,8 +266,35 @@ def _alone() -> Units:
 
 @cache
 def _packed() -> bytes:
-    """`_alone` for the kernel."""
+    """`_alone` for the kernel, with `steady`."""
     units = _alone().astype(np.uint32)
     units[units >= _DROPPED] += ASK - _ASK
     units[ord("…")] = ELLIPSIS
+    for code, bits in steady().items():
+        units[code] = ord(_by_code().get(code, chr(code))) | bits
     return units.tobytes()
+
+
+@cache
+def steady() -> dict[int, int]:
+    """More characters that NFKC leaves as they are, but that it may sort or compose with others.
+
+    Each with bits for the kernel, which asks the Python of a text where one is to be sorted or
+    composed: its combining class, and whether it is the second or the first of a composed one.
+    """
+    split = (unicodedata.decomposition(chr(code)) for code in _STEADY)
+    pairs = [
+        "".join(chr(int(part, 16)) for part in each.split()) for each in split if "<" not in each
+    ]
+    pairs = [
+        each for each in pairs if len(each) == 2 and len(unicodedata.normalize("NFC", each)) == 1
+    ]
+    firsts, seconds = ({pair[at] for pair in pairs} for at in (0, 1))
+    found = {}
+    for code in _STEADY:
+        character = chr(code)
+        is_sorted = unicodedata.combining(character) << RANK_SHIFT
+        bits = is_sorted | SECOND * (character in seconds) | FIRST * (character in firsts)
+        if unicodedata.is_normalized("NFKC", character) and _by_code().get(code) != "":
+            found[code] = bits
+    return found

@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+import unicodedata
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,18 @@ def test_the_kernel_spells_as_the_python_does(text: str) -> None:
     said = folding.spelled(text)
     with by_python():
         assert folding.spelled(text) == said
+
+
+def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
+    kernel: Any = native.kernel
+    steady = folding.steady()
+    behind = [code for code, bits in steady.items() if bits & ~folding.FIRST]
+    for first, second in product(steady, behind):
+        text = chr(first) + chr(second)
+        if unicodedata.normalize("NFKC", text) != text:
+            assert kernel.spelled(text, folding._packed()) is None, ascii(text)
+    assert kernel.spelled("\u0e01\u0e49" * 40, folding._packed()) == "\u0e01\u0e49" * 40
+    assert kernel.spelled("\u0e01" + "\u0e49" * 31, folding._packed()) is None
 
 
 @given(st.data())
