@@ -299,32 +299,30 @@ class Timeline:
 
     def __init__(self) -> None:
         self.slice_secs = _WIDTHS_SECS[0]
-        self._counts: dict[int, list[int]] = {}  # number of slices since 1970 -> [kept, dropped]
+        self._counts = Counter[tuple[int, bool]]()  # by (number of slices since 1970, kept)
 
     def add(self, moment: float, *, kept: bool, pages: int = 1) -> None:
         """Count pages at `moment`, in Unix seconds; moments come in any order."""
-        number = int(moment) // self.slice_secs
-        is_new = number not in self._counts
-        self._counts.setdefault(number, [0, 0])[0 if kept else 1] += pages
+        key = (int(moment) // self.slice_secs, kept)
+        is_new = key not in self._counts
+        self._counts[key] += pages
         if is_new:
             self._widen()
 
     def slices(self) -> Iterator[tuple[int, int, int]]:
         """(start in Unix seconds, kept, dropped) by time; slices without a page are left out."""
-        for number, (kept, dropped) in sorted(self._counts.items()):
-            yield number * self.slice_secs, kept, dropped
+        for number in sorted({number for number, _ in self._counts}):
+            yield number * self.slice_secs, self._counts[number, True], self._counts[number, False]
 
     def _widen(self) -> None:
         """Join slices to longer ones until there are few enough."""
-        while max(self._counts) - min(self._counts) >= MAX_SLICES:
+        while max(self._counts)[0] - min(self._counts)[0] >= MAX_SLICES:
             width = next((each for each in _WIDTHS_SECS if each > self.slice_secs), None)
             if width is None:
                 return
-            counts: dict[int, list[int]] = {}
-            for start, kept, dropped in self.slices():
-                joined = counts.setdefault(start // width, [0, 0])
-                joined[0] += kept
-                joined[1] += dropped
+            counts = Counter[tuple[int, bool]]()
+            for (number, kept), pages in self._counts.items():
+                counts[number * self.slice_secs // width, kept] += pages
             self._counts, self.slice_secs = counts, width
 
 

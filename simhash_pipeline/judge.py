@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from simhash_pipeline.answers import AnsweredPairs
+from simhash_pipeline.candidates import candidates
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.item_values import (
     NOTHING,
@@ -40,9 +41,7 @@ from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
-    MIN_MAIN_SIMILARITY,
     are_two_subjects,
-    contents_agree,
     differing_values,
     in_one_template,
     is_unchanged,
@@ -50,7 +49,6 @@ from simhash_pipeline.twins import (
     rejection,
     repeated_words,
     similarity,
-    sketches_agree,
 )
 from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
 from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
@@ -61,12 +59,7 @@ if TYPE_CHECKING:
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
-_ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance
-_MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
-_MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 _MAX_SAME_ROW = 8
-# Copies aren't kept: a paragraph or a minhash that more kept pages have is their site's.
-_MAX_SAME_WORDS = 3
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
@@ -302,9 +295,8 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
-        view.one_site = self._options.scope == "site"
         yield from ((other, "item", None) for other in self._with_this_row(page, view))
-        found = self._candidates(page, view)
+        found = candidates(page, view, self._options)
         rejections: set[RejectedBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
@@ -350,67 +342,6 @@ class Judge:
                 and not are_two_subjects(page, other, view.repeated_text)
                 and not self.answers.are_other_pages(page, other)
             ):
-                yield other
-
-    def _candidates(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """Stored pages that may be the page's twin, each with the reason to drop it then."""
-        match = self._options.match
-        if match != "structure":
-            yield from self._by_content(page, view)
-        if match in ("structure", "either"):
-            for other, _ in view.near_structure(self._options.structure_distance):
-                yield other, "structure"
-
-    def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        if self._options.second_look:
-            same_text = islice(view.same("item_text"), _MAX_SAME_TEXT)
-            yield from ((other, "item") for other in same_text)
-            yield from self._by_error_pattern(view)
-            yield from self._by_address(page, view)
-            if page.content is None:
-                yield from ((other, "thin") for other in view.same("digest"))
-        is_both = self._options.match == "both"
-        for other, _ in view.near_content(self._options.content_distance):
-            have_both = is_both and None not in (page.structure, other.structure)
-            yield other, "content and structure" if have_both else "content"
-        if self._options.second_look and page.content is not None:
-            yield from ((other, "sketch") for other in self._by_sketch(page, view))
-
-    def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """The first two stored pages of its pattern, see page/short_pages.py, or none."""
-        others = list(islice(view.same("error_pattern"), _ERROR_PAGES))
-        if len(others) == _ERROR_PAGES:
-            yield from ((other, "error page") for other in others)
-
-    def _by_address(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """Pages of the same site and declared address: what stands beside their texts says nothing.
-
-        Their main texts must be alike: many sites declare one address for all pages of a list.
-        """
-        for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
-            alike = similarity(page, other, view.repeated_text, only_main=True) or 0
-            if alike >= MIN_MAIN_SIMILARITY and not are_two_subjects(
-                page, other, view.repeated_text
-            ):
-                yield other, "address"
-
-    def _by_sketch(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
-        """Pages whose sketches agree and that aren't near in content: of one paragraph or minhash.
-
-        Where one template's byline or caption was read with an article, and another's wasn't, or
-        some words were changed, the content fingerprint moves by more bits than the distance. In
-        one template of a site such a line or word is the page's own.
-        """
-        others: dict[str, StoredPage] = {}
-        for column in ("digest", "minhash"):
-            found = list(islice(view.same(column), _MAX_SAME_WORDS + 1))
-            if len(found) <= _MAX_SAME_WORDS:
-                others |= {other.url: other for other in found}
-        for other in others.values():
-            if page.site == other.site and in_one_template(page, other):
-                continue
-            is_near = contents_agree(page, other, self._options)
-            if not is_near and sketches_agree(page, other, self._options.sketch_distance):
                 yield other
 
     def _rejection(

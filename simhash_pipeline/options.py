@@ -1,6 +1,6 @@
 """All settings, each with its default, its rule and its meaning; the rules first.
 
-A value may be a string, as a command line passes it: "3", "True", "none", "1,2".
+A value may be a string, as a command line passes it: "3", "True", "none", "1,2", or JSON.
 """
 
 from __future__ import annotations
@@ -72,6 +72,11 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(sorted({_text(name).strip(" ()[]'\"") for name in names} - {""}))
 
 
+def _added(value: Any) -> dict[str, str]:
+    given = json.loads(value) if isinstance(value, str) else value
+    return {_text(name): _text(field) for name, field in dict(given).items()}
+
+
 def age_secs(text: str) -> int:
     """Seconds of an age such as 30m, 2h or 90d; ValueError for anything else."""
     age = re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)
@@ -95,6 +100,15 @@ NGRAMS = Rule(
     lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
 )
 NAMES = Rule('names of fields, such as ("sku", "price")', _names)
+ADDED = Rule(
+    "a dict from verdict, address or text to the name of an item field, each to another",
+    _added,
+    lambda fields: (
+        fields.keys() <= {"verdict", "address", "text"}
+        and all(fields.values())
+        and len(set(fields.values())) == len(fields)
+    ),
+)
 STORE = Rule(
     "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
@@ -138,16 +152,17 @@ T = TypeVar("T")
 SEGMENTERS = ("words", "jieba", "jieba-cpp", "java-characters", "spaces", "ascii-words")
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
-# Published ways to make fingerprints, as they differ from the default.
+# Published ways to make fingerprints, as they differ from the default; `hash` and `set_when` are
+# no settings.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
-    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1"},
+    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
     # github.com/sing1ee/simhash-java: overlapping pairs of characters. Until July 2016 it took a
     # greater sum to set a bit.
     "simhash-java": _JAVA_PAIRS,
-    "simhash-java-first": _JAVA_PAIRS,
+    "simhash-java-first": {**_JAVA_PAIRS, "set_when": ">1"},
     # The tutorials' 32 bits by String.hashCode; no hash votes for the upper 32.
     "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java"},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
@@ -180,16 +195,14 @@ class _OrPreset:
     default: Any
 
 
-def _option(
-    default: Any, rule: Rule, meaning: str, *, makes: bool = False, shown: bool = True
-) -> Any:
-    """A field of Options. `makes`: it affects fingerprints; `shown`: repr prints its value."""
+def _option(default: Any, rule: Rule, meaning: str, *, makes: bool = False, **more: Any) -> Any:
+    """A field of Options. `makes`: it affects fingerprints; `more` is for dataclasses.field."""
     metadata = {"rule": rule, "meaning": meaning, "makes": makes}
-    return dataclasses.field(default=default, metadata=metadata, repr=shown)
+    return dataclasses.field(default=default, metadata=metadata, **more)
 
 
 _making_option = functools.partial(_option, makes=True)
-OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
+OptionValue = bool | float | str | tuple[str, ...] | tuple[int, ...] | Mapping[str, str] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 # So read, every sketch and every page-specific text agrees, and a page of one token can be judged.
@@ -256,7 +269,7 @@ class Options:
         "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
         "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
         "`redis://host?lost=keep` goes on when the server is gone.",
-        shown=False,
+        repr=False,  # it may hold a password
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
     scope: str = _option(
@@ -367,23 +380,15 @@ class Options:
         "Tag instead of dropping: near-duplicates are kept, and this field receives the URL of the "
         "stored page that they match.",
     )
-    verdict_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "A declared item field that receives the verdict as a dict: the reason, the distances in "
-        "bits and the content fingerprint in hex, 16 digits for 64 bits. None writes none.",
-    )
-    address_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "The declared item field that receives the address that the page declares "
-        "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. None writes none.",
-    )
-    text_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "A declared item field that receives the title and the main text, without what the pages "
-        "of its template repeat. None writes none.",
+    added_fields: Mapping[str, str] = _option(
+        (),
+        ADDED,
+        "A dict (on the command line JSON) from what each item receives to the declared field that "
+        "receives it. `verdict`: a dict of the reason, the distances in bits and the content "
+        "fingerprint in hex, 16 digits for 64 bits. `address`: the address that the page declares "
+        "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. `text`: the title "
+        "and the main text, without what the pages of its template repeat.",
+        hash=False,  # a dict has no hash
     )
     preset: str | None = _making_option(
         None,
@@ -501,10 +506,8 @@ class Options:
     @property
     def page_fields(self) -> frozenset[str]:
         """The fields of an item that hold its page, or what is written of that."""
-        own = (self.html_field, self.content_field, self.text_field, self.twin_field)
-        written = (self.verdict_field, self.address_field)
-        named = {name for name in (*own, *written) if name is not None}
-        return frozenset({"html", "charset", "simhash"} | named)
+        named = (self.html_field, self.content_field, self.twin_field, *self.added_fields.values())
+        return frozenset({"html", "charset", "simhash", *filter(None, named)})
 
     @property
     def reads_beside(self) -> bool:
@@ -520,7 +523,7 @@ class Options:
     @property
     def set_when(self) -> str:
         """The range of sums of votes that set a bit of the content fingerprint."""
-        return {"mfonda": ">=0", "simhash-java-first": ">1"}.get(self.preset or "", ">0")
+        return str(preset_options(self.preset).get("set_when", ">0"))
 
     @property
     def decay(self) -> float | None:

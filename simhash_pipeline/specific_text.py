@@ -1,7 +1,8 @@
 """The sample of a page's specific text, as stores keep it: cut, packed and unpacked.
 
 A page's *page-specific text* is its visible text less what its template repeats: see
-repeated_text.py. twins.py compares two samples. One takes some 220 bytes for 64 windows:
+repeated_text.py. Two samples are compared here, two pages in twins.py. A sample takes some 220
+bytes for 64 windows:
 
     limit      4 bytes, as in visible.py
     windows    1 byte: how many
@@ -22,18 +23,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
-from simhash_pipeline.repeated_text import Blocks
+from simhash_pipeline.repeated_text import UNKNOWN, Blocks, Template
 
 KEPT_WINDOWS = 64  # of a page's page-specific text, by a store
 _CUT = 8  # low bits of a window that are left out
 # A page's own sample takes 4 bytes and 6 a window. `pack` makes no sample of such a length.
 _PLAIN = LIMIT_SIZE % ENTRY.size
 _HEAD = struct.Struct("<IBBB")
+_MIN_COMMON = 4  # equal windows; fewer prove nothing
+_RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
 
 Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as ENTRY
 
@@ -113,3 +117,51 @@ def unpack(sample: bytes) -> tuple[int, Entries]:
 def _width(count: int) -> int:
     """The bits that tell so many things apart."""
     return max(0, count - 1).bit_length()
+
+
+def sample_similarity(
+    a: bytes,
+    b: bytes,
+    templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
+    *,
+    only_main: bool = False,
+) -> float | None:
+    """Of two samples, 0-1; None if too few windows are left to compare.
+
+    `templates` are theirs, one each. What they repeat is left out.
+
+    A window that differs counts wherever it stands, or with `only_main` in the main texts alone. An
+    equal window counts only in the main text, as elsewhere it may be repeated text that isn't known
+    yet, and only if it isn't repeated.
+
+        a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
+        b   12  44  57  60  73  95           complete up to 95
+        equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
+        similarity 3 / (3 + 3)
+    """
+    samples = list(map(_marked, (a, b), templates))
+    limit = min(whole for whole, _ in samples)
+    one, other = (
+        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
+        for whole, windows in samples
+    )
+    common = one.keys() & other.keys()
+    if len(common) < _MIN_COMMON:
+        return None
+    alike = sum([(one[window] | other[window]) == MAIN for window in common])
+    differing = len(one) + len(other) - 2 * len(common)
+    if only_main:
+        either = one | other
+        differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
+    return alike / (alike + differing) if alike else 0.0
+
+
+@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
+def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
+    """(limit, windows outside repeated blocks), each MAIN, _RECURRING, both or neither."""
+    limit, entries = unpack(sample)
+    return limit, {
+        window: block & MAIN | (_RECURRING if block & BLOCK_BITS in template.recurring else 0)
+        for window, block in entries
+        if block & BLOCK_BITS not in template.repeated
+    }

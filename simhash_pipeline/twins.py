@@ -6,7 +6,6 @@ No store, no clock, no other page: the judge finds the candidates, and asks here
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
@@ -14,9 +13,9 @@ from simhash_pipeline.item_values import differing, is_part, is_row, say_the_sam
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.visible import ARTICLE_SHIFT, BLOCK_BITS, MAIN
-from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
-from simhash_pipeline.specific_text import is_all_main, unpack
+from simhash_pipeline.page.visible import ARTICLE_SHIFT
+from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, template_of
+from simhash_pipeline.specific_text import is_all_main, sample_similarity
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.verdict import RejectedBy, bits_apart
 
@@ -29,8 +28,6 @@ MIN_MAIN_SIMILARITY = 0.5
 _MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
 # For thin pages, and for texts of a host of which too few are known: their main text proves little.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
-_MIN_COMMON = 4  # equal windows; fewer prove nothing
-_RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
 
 
 def rejection(
@@ -185,54 +182,6 @@ def similarity(
     mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
     only_main = only_main or not in_one_template(page, other)
     return sample_similarity(page.sample, other.sample, (mine, its), only_main=only_main)
-
-
-def sample_similarity(
-    a: bytes,
-    b: bytes,
-    templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
-    *,
-    only_main: bool = False,
-) -> float | None:
-    """Of two samples, 0-1; None if too few windows are left to compare.
-
-    `templates` are theirs, one each. What they repeat is left out.
-
-    A window that differs counts wherever it stands, or with `only_main` in the main texts alone. An
-    equal window counts only in the main text, as elsewhere it may be repeated text that isn't known
-    yet, and only if it isn't repeated.
-
-        a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
-        b   12  44  57  60  73  95           complete up to 95
-        equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
-        similarity 3 / (3 + 3)
-    """
-    samples = list(map(_marked, (a, b), templates))
-    limit = min(whole for whole, _ in samples)
-    one, other = (
-        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
-        for whole, windows in samples
-    )
-    common = one.keys() & other.keys()
-    if len(common) < _MIN_COMMON:
-        return None
-    alike = sum([(one[window] | other[window]) == MAIN for window in common])
-    differing = len(one) + len(other) - 2 * len(common)
-    if only_main:
-        either = one | other
-        differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
-    return alike / (alike + differing) if alike else 0.0
-
-
-@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
-def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
-    """(limit, windows outside repeated blocks), each MAIN, _RECURRING, both or neither."""
-    limit, entries = unpack(sample)
-    return limit, {
-        window: block & MAIN | (_RECURRING if block & BLOCK_BITS in template.recurring else 0)
-        for window, block in entries
-        if block & BLOCK_BITS not in template.repeated
-    }
 
 
 def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:

@@ -85,8 +85,8 @@ def empty_store(request: pytest.FixtureRequest, folder: Path) -> Store:
     return open_store(f"{url}?index=disk" if "disk" in request.param else url)
 
 
-@pytest.fixture(params=["memory", "redis 6.2"])
+@pytest.fixture(params=["memory", "sqlite", "redis 6.2"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """An empty store that asks SQLite, and one on Redis; tests/stores has one of each kind."""
+    """An empty store in memory, in a file and on Redis; tests/stores has one of each kind."""
     with empty_store(request, tmp_path) as opened:
         yield opened

@@ -24,7 +24,7 @@ EVERYDAY = (
     *("drop_log", "keep_text", "twin_field", "follow_twins", "trap_budget", "close_after_seen"),
 )
 EXAMPLES: dict[str, object] = {
-    "address_field": "address",
+    "added_fields": {"verdict": "near_duplicate", "address": "address", "text": "main_text"},
     "answers": "answers.csv",
     "close_after_seen": 500,
     "content_distance": 6,
@@ -56,7 +56,6 @@ EXAMPLES: dict[str, object] = {
     "stop_words": "noise.txt",
     "store": "redis://localhost:6379/0",
     "structure_distance": 5,
-    "text_field": "main_text",
     "to_simplified": True,
     "top_n": 200,
     "trap_budget": 50,
@@ -64,7 +63,6 @@ EXAMPLES: dict[str, object] = {
     "unchanged": "drop",
     "url_field": "link",
     "user_dict": "words.txt",
-    "verdict_field": "near_duplicate",
     "weights": "levels.by_level",
 }
 

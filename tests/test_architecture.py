@@ -35,20 +35,20 @@ ROOMS = {
     "item_values": {"bits", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
+    "candidates": {"options", "stores", "twins", "verdict"},
     "verdict": {"page", "stores"},
-    "run_memory": {"item_values", "stores", "urls", "verdict"},
+    "run_memory": {"item_values", "page", "stores", "urls", "verdict"},
     "judge": ENGINE - {"drop_log"}
-    | {"answers", "repeated_text", "run_memory", "specific_text", "verdict"},
+    | {"answers", "candidates", "repeated_text", "run_memory", "specific_text", "verdict"},
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
-    "text_buffer": {"page", "stores", "verdict"},
     "review": ENGINE,
     "archive": ENGINE | {"repeated_text", "terminal"},
-    "crawl": ENGINE | {"native", "terminal", "text_buffer"},
+    "crawl": ENGINE | {"native", "run_memory", "terminal"},
     "cli": ENGINE
     | {"answers", "archive", "crawl", "deduped", "repeated_text", "index", "native", "review"}
-    | {"terminal", "text_buffer", "url_rules"},
+    | {"run_memory", "terminal", "url_rules"},
     "url_rules": {"urls"},
 }
 # Libraries that only one place may import.

@@ -150,8 +150,7 @@ def test_a_killed_crawl_leaves_the_twin(tmp_path: Path) -> None:
 
 def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path) -> None:
     fields: dict[str, Any] = {
-        "SIMHASH_VERDICT_FIELD": "verdict",
-        "SIMHASH_ADDRESS_FIELD": "address",
+        "SIMHASH_ADDED_FIELDS": {"verdict": "verdict", "address": "address"},
     }
     items = [declaring(AMP), declaring(ARTICLE), declaring(PRINT)]
     result = crawl(tmp_path, items, SIMHASH_KEEP="canonical", **fields)

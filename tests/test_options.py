@@ -71,6 +71,12 @@ def test_without_a_second_look_its_own_settings_do_nothing() -> None:
         ("html_field", ""),
         ("html_field", 3),
         ("namespace", "not UTF-8: \udcff"),
+        ("added_fields", None),
+        ("added_fields", "verdict"),
+        ("added_fields", {"verdicts": "near_duplicate"}),
+        ("added_fields", {"verdict": ""}),
+        ("added_fields", {"verdict": None}),
+        ("added_fields", '{"verdict": "note", "text": "note"}'),
         ("store", ""),
         ("store", "Auto"),
         ("store", "memory"),
@@ -111,6 +117,18 @@ def test_all_faults_are_named_together() -> None:
 def test_a_part_of_a_name_suggests_the_setting() -> None:
     with pytest.raises(OptionsError, match=r"did you mean SIMHASH_CONTENT_DISTANCE\?"):
         Options.from_settings({"SIMHASH_DISTANCE": 3})
+
+
+def test_what_is_added_to_items_is_a_dict_and_on_a_command_line_json() -> None:
+    given = Options(added_fields={"verdict": "note", "text": "body"})
+    as_json = {"SIMHASH_ADDED_FIELDS": '{"verdict": "note", "text": "body"}'}
+    assert given == Options.from_settings(as_json)
+    assert {given: 1}[given] == 1  # processes keep what they made by their options
+    with pytest.raises(OptionsError) as caught:
+        Options(added_fields={"title": "title"})
+    (fault,) = caught.value.faults
+    rule = "a dict from verdict, address or text to the name of an item field, each to another"
+    assert fault == f"SIMHASH_ADDED_FIELDS is {{'title': 'title'}}; it must be {rule}"
 
 
 def test_settings_of_others_are_left_alone() -> None:

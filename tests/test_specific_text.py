@@ -7,8 +7,13 @@ from hypothesis import strategies as st
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.visible import BLOCK_BITS, packed_sample, visible_text
 from simhash_pipeline.repeated_text import NO_BLOCKS, Blocks, Template
-from simhash_pipeline.specific_text import KEPT_WINDOWS, pack, specific_sample, unpack
-from simhash_pipeline.twins import sample_similarity
+from simhash_pipeline.specific_text import (
+    KEPT_WINDOWS,
+    pack,
+    sample_similarity,
+    specific_sample,
+    unpack,
+)
 from tests.same import by_python
 
 WORDS = [f"word{number}" for number in range(2_000)]

@@ -23,8 +23,8 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from simhash_pipeline.archive import Fault, Page
+from simhash_pipeline.archive.dedup import COUNTS, RESULT
 from simhash_pipeline.archive.feeds import item_page
-from simhash_pipeline.archive.outcome import COUNTS, RESULT
 from simhash_pipeline.archive.parquet import page_columns, rows
 from simhash_pipeline.archive.parts import SCHEMA as ROWS
 from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter

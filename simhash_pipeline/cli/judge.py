@@ -25,9 +25,9 @@ from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.reader import Readers
+from simhash_pipeline.run_memory import TextBuffer
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Verdict
 

@@ -76,6 +76,7 @@ class Feeds:
 
     def __init__(self, crawler: Crawler, confirm: Callable[[Verdict], None]) -> None:
         self._crawler = crawler
+        self._logger = logging.LoggerAdapter(logger, {"spider": crawler.spider})
         self._confirm = confirm
         self._exporter = crawler.get_extension(FeedExporter)
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
@@ -138,10 +139,9 @@ class Feeds:
             return
         if late and not self._is_said:
             self._is_said = True
-            logger.info(
+            self._logger.info(
                 "Pages count as seen once their items are stored: %s is stored when it is closed",
                 late[0].uri_template,
-                extra={"spider": self._crawler.spider},
             )
         awaited = _Awaited(verdict, len(places))
         for place in places:
@@ -152,12 +152,11 @@ class Feeds:
         names = [name for name, held in ItemAdapter(item).items() if isinstance(held, bytes)]
         if names and not self._are_bytes_named:
             self._are_bytes_named = True
-            logger.warning(
+            self._logger.warning(
                 "Items can't be exported as their field %r holds bytes: give it text "
                 "(response.text); SIMHASH_HTML_FIELD may also be left out of items, which are "
                 "then judged by their response",
                 names[0],
-                extra={"spider": self._crawler.spider},
             )
 
     def _current(self) -> Mapping[FeedSlot, int]:

@@ -99,6 +99,7 @@ class SimhashPipeline:
         self._crawler = crawler
         self._options = options
         self._stats = CrawlStats(crawler, options)
+        self._logger = logging.LoggerAdapter(logger, {"spider": spider})
         self._store_url = store_url(options, spider.name)
         self._keeps_when_lost = store_place(self._store_url).lost == "keep"
         self._drop_log: DropLog | None = None
@@ -139,9 +140,8 @@ class SimhashPipeline:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
         if crawls_less(self._options) and None in (following, responses):
-            logger.warning(
+            self._logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
-                extra={"spider": self._crawler.spider},
             )
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds
@@ -171,11 +171,10 @@ class SimhashPipeline:
         """Warn of the pipelines that store items, as it seems, before this one can drop them."""
         names, _ = self._storing_pipelines()
         if names and not self._options.keeps_twins:
-            logger.warning(
+            self._logger.warning(
                 "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
                 "number in ITEM_PIPELINES",
                 ", ".join(names),
-                extra={"spider": self._crawler.spider},
             )
 
     def _storing_pipelines(self) -> tuple[list[str], list[str]]:
@@ -193,11 +192,10 @@ class SimhashPipeline:
         self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
         _, names = self._storing_pipelines()
         if names and not self._feeds.was_held:
-            logger.info(
+            self._logger.info(
                 "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
                 "crawl may lose them (see 'Lose no item' in the documentation)",
                 ", ".join(names),
-                extra={"spider": self._crawler.spider},
             )
 
     async def process_item(self, item: Any) -> Any:
@@ -392,23 +390,14 @@ class SimhashPipeline:
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
-        page, verdict, options = judged.page, judged.verdict, self._options
-        content = fingerprint_hex(page.content)
-        fields: list[tuple[str | None, object]] = [
-            (options.text_field, judged.text),
-            (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
-        ]
-        if options.address_field is not None:
-            address = declared_url(verdict.url, page.canonical_url)
-            fields.append((options.address_field, address))
-        if verdict.dropped and not options.dry_run:
-            fields.append((options.twin_field, verdict.twin_url))
-        for field, value in fields:
-            if field is None:
-                continue
+        verdict, options = judged.verdict, self._options
+        fields = {field: _added(name, judged) for name, field in options.added_fields.items()}
+        if verdict.dropped and not options.dry_run and options.twin_field is not None:
+            fields[options.twin_field] = verdict.twin_url
+        for field, value in fields.items():
             try:
                 adapter[field] = value
-            except Exception as error:  # an item's own check may raise anything
+            except Exception as error:  # noqa: PERF203  # an item's own check may raise anything
                 self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     async def _forget(self, verdict: Verdict) -> None:
@@ -460,17 +449,15 @@ class SimhashPipeline:
     async def _finish(self) -> None:
         """Close the store and the drop log, after the last confirmation."""
         if self._feeds.unstored:
-            logger.warning(
+            self._logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "
                 "crawl fetches them again",
                 self._feeds.unstored,
-                extra={"spider": self._crawler.spider},
             )
         if self._unseen_fields:
-            logger.warning(
+            self._logger.warning(
                 "No item had the field %s (SIMHASH_ITEM_FIELDS)",
                 ", ".join(map(repr, sorted(self._unseen_fields))),
-                extra={"spider": self._crawler.spider},
             )
         with self._files:
             stored_pages = None
@@ -527,6 +514,16 @@ def _adapter(item: Any) -> ItemAdapter:
     if not ItemAdapter.is_item(item):
         raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
+
+
+def _added(name: str, judged: JudgedPage) -> object:
+    """What an item receives by this name of ADDED_FIELDS."""
+    page, verdict = judged.page, judged.verdict
+    if name == "text":
+        return judged.text
+    if name == "address":
+        return declared_url(verdict.url, page.canonical_url)
+    return {**verdict.summary(), "content_fingerprint": fingerprint_hex(page.content)}
 
 
 def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:

@@ -27,8 +27,8 @@ from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.run_memory import TextBuffer
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
@@ -67,7 +67,7 @@ class JudgedPage:
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
-    text: str = ""  # for TEXT_FIELD
+    text: str = ""  # for "text" of ADDED_FIELDS
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
@@ -236,7 +236,7 @@ class JudgeWorker:
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page, source.item)
-        text = "" if options.text_field is None else judge.page_specific(page, verdict)
+        text = judge.page_specific(page, verdict) if "text" in options.added_fields else ""
         spent = time.perf_counter() - started
         return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
 

@@ -391,7 +391,10 @@ def share_a_notice(page: Titled, other: Titled) -> bool:
     """
     if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
         return False
-    return not _share_half(_long_name(page), _long_name(other))
+    mine, its = _long_name(page), _long_name(other)
+    shared = [word for word in mine if word in its]
+    # One piece of two or three letters is a particle's, or a suffix's.
+    return (len(shared) == 1 and is_pieced(shared[0]) is not None) or not _share_half(mine, its)
 
 
 def _own_places(page: Titled, other: Titled, repeated: AbstractSet[int]) -> set[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import StoredRecord
-from simhash_pipeline.archive.outcome import RESULT
+from simhash_pipeline.archive.dedup import RESULT
 from simhash_pipeline.archive.parts import fingerprint_rows
 from simhash_pipeline.archive.verdicts import DuckDb, judge_parts, judge_sorted
 from tests.stores.pages import page

@@ -85,7 +85,7 @@ UNREADABLE: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize("make", ITEM_TYPES)
 def test_any_item_type_is_judged(tmp_path: Path, make: Callable[..., Any]) -> None:
     items = [make(**page(1)), make(**page(2)), make(**page(3, OTHER))]
-    result = crawl(tmp_path, items, SIMHASH_TEXT_FIELD="text")
+    result = crawl(tmp_path, items, SIMHASH_ADDED_FIELDS={"text": "text"})
     assert result.scraped == ["http://a.example/1", "http://a.example/3"]
     assert result.dropped == ["http://a.example/2"]
     assert result.stats["simhash/kept"] == 2
@@ -490,8 +490,7 @@ def test_text_and_verdict_are_written_to_the_fields_named(tmp_path: Path) -> Non
         tmp_path,
         [page(1)],
         LOG_LEVEL="DEBUG",
-        SIMHASH_TEXT_FIELD="text",
-        SIMHASH_VERDICT_FIELD="simhash",
+        SIMHASH_ADDED_FIELDS={"text": "text", "verdict": "simhash"},
         FEEDS={"out.json": {"format": "json"}},
     )
     (item,) = json.loads((tmp_path / "out.json").read_text())
@@ -507,7 +506,7 @@ def test_text_and_verdict_are_written_to_the_fields_named(tmp_path: Path) -> Non
 
 def test_a_field_the_item_does_not_declare_is_logged_not_fatal(tmp_path: Path) -> None:
     items = [StoryItem(**page(1)), StoryItem(**page(2, OTHER))]
-    result = crawl(tmp_path, items, SIMHASH_VERDICT_FIELD="simhash")
+    result = crawl(tmp_path, items, SIMHASH_ADDED_FIELDS={"verdict": "simhash"})
     assert len(result.scraped) == 2
     assert result.stats["simhash/errors/field"] == 2
 
@@ -529,7 +528,7 @@ class StubbornStory:
 
 def test_an_item_that_refuses_a_field_in_its_own_way_is_kept_with_its_page(tmp_path: Path) -> None:
     items = [StubbornStory(**page(1)), StubbornStory(**page(2))]
-    result = crawl(tmp_path, items, SIMHASH_TEXT_FIELD="text")
+    result = crawl(tmp_path, items, SIMHASH_ADDED_FIELDS={"text": "text"})
     assert result.scraped == ["http://a.example/1"]
     assert result.dropped == ["http://a.example/2"]
     assert result.stats["simhash/errors/field"] == 1
@@ -731,7 +730,7 @@ def test_two_spiders_of_a_store_bring_a_url_out_once_if_unchanged_pages_are_drop
 def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> None:
     fields: dict[str, Any] = {
         "SIMHASH_TWIN_FIELD": "near_duplicate_of",
-        "SIMHASH_VERDICT_FIELD": "verdict",
+        "SIMHASH_ADDED_FIELDS": {"verdict": "verdict"},
     }
     result = crawl(tmp_path, [page(1), page(2), page(3, OTHER)], **fields)
     assert [item.get("near_duplicate_of") for item in result.items] == [

@@ -61,8 +61,6 @@ def printed(lines: Sequence[str], a_page: int, head: str) -> bytes:
 ONE, AGAIN = printed(LINES, 40, "The Post"), printed(LINES, 30, "From the archive of Ann Ford")
 OTHER = printed(OTHERS, 40, "The Post")
 SCAN = pdf([[], []])
-# A hundred megabytes of drawing in a hundred kilobytes.
-BOMB = pdf([["x"]], more=b"0 0 m 9 9 l S\n" * 8_000_000)
 
 
 def test_a_pdf_is_read_without_its_running_heads() -> None:
@@ -100,8 +98,10 @@ def test_a_long_pdf_is_cut_as_a_page_is() -> None:
 
 
 def test_dedupe_keeps_and_counts_a_scanned_and_a_hostile_one() -> None:
+    """The hostile one is a hundred megabytes of drawing in a hundred kilobytes."""
+    bomb = pdf([["x"]], more=b"0 0 m 9 9 l S\n" * 8_000_000)
     urls = [f"http://a.example/{n}.pdf" for n in range(5)]
-    found = dedupe(zip(urls, (ONE, SCAN, BOMB, AGAIN, OTHER), strict=True), page_timeout_secs=1)
+    found = dedupe(zip(urls, (ONE, SCAN, bomb, AGAIN, OTHER), strict=True), page_timeout_secs=1)
     assert [url for url, _ in found] == [urls[0], urls[1], urls[2], urls[4]]
     assert found.unread["empty"] == 1
     assert found.unread.total() == 2

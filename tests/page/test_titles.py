@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict
-from simhash_pipeline.page.titles import SAID, name_two_things, words_of
+from simhash_pipeline.page.titles import SAID, name_two_things, share_a_notice, words_of
 from tests.crawl.trap_site import prose
 
 TEXT = prose("a text on all pages")
@@ -52,6 +52,13 @@ def test_a_linked_heading_names_the_site() -> None:
         for n in ("2.2.28", "3.2.25")
     )
     assert not name_two(*pages)
+
+
+def test_a_suffix_in_two_titles_and_a_text_is_no_name() -> None:
+    """Hangul is cut into pieces of two: the plural "들이" stands in any text."""
+    text = f"{TEXT} 손님들이 쿠키를 허용한다."
+    titles = ("독립 투표를 앞두고 경찰과 학생들이 대치하다", "런던데리에서 남성들이 체포되다")
+    assert share_a_notice(*(page(title, text=text) for title in titles))
 
 
 @pytest.mark.parametrize("tag", ["h1", "h2"])

@@ -24,7 +24,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.table import markdown
-from simhash_pipeline import Fingerprinter, PageFingerprint, judge, twins
+from simhash_pipeline import (
+    Fingerprinter,
+    PageFingerprint,
+    candidates,
+    judge,
+    specific_text,
+    twins,
+)
 from simhash_pipeline.page import titles
 from simhash_pipeline.repeated_text import NO_BLOCKS
 from tests.documents import ROOT
@@ -52,7 +59,7 @@ def _none(*_: object, **__: object) -> Iterator[Any]:
     return iter(())
 
 
-# What is asked, and what is put in the place of a name of judge.py, twins.py or titles.py.
+# What is asked, and what is put in the place of a name of these modules.
 RULES: Mapping[str, tuple[str, object]] = {
     "the sketches agree": ("sketches_agree", _yes),
     "a shared notice": ("share_a_notice", _no),
@@ -69,9 +76,9 @@ RULES: Mapping[str, tuple[str, object]] = {
     "too few windows prove nothing": ("_MIN_COMMON", 1),
     "repeated text is learnt": ("RepeatedText.learn", _no),
     "copies teach no repeated text": ("teaches_repeated_text", _yes),
-    "candidates: of one declared address": ("Judge._by_address", _none),
-    "candidates: of one longest paragraph or minhash": ("Judge._by_sketch", _none),
-    "candidates: error pages of one pattern": ("Judge._by_error_pattern", _none),
+    "candidates: of one declared address": ("_by_address", _none),
+    "candidates: of one longest paragraph or minhash": ("_by_sketch", _none),
+    "candidates: error pages of one pattern": ("_by_error_pattern", _none),
     "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
 }
 
@@ -110,12 +117,12 @@ def _labelled_rows(folder: Path) -> Iterator[Row]:
 def take_away(name: str, instead: object) -> None:
     """Put something in the place of a rule, wherever it is called by this name."""
     owner, _, name = name.rpartition(".")
-    rooms = [getattr(judge, owner)] if owner else [judge, twins, titles]
+    rooms = [getattr(judge, owner)] if owner else [judge, candidates, twins, specific_text, titles]
     rooms = [room for room in rooms if hasattr(room, name)]
     assert rooms, f"there is no {name}"
     for room in rooms:
         setattr(room, name, instead)
-    twins._marked.cache_clear()
+    specific_text._marked.cache_clear()
 
 
 def _right(folder: Path | None, rule: str = "") -> dict[tuple[str, str], int]:

@@ -169,7 +169,7 @@ def test_content_and_structure_are_asked_for_apart(store: Store) -> None:
 
 
 def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
-    store.insert_many(page(f"page {number}", None, 7) for number in range(2_000))
+    store.insert_many(page(f"page {number}", None, 7) for number in range(1_000))
 
     def costs(view: View) -> tuple[Action, tuple[int, int]]:
         tracemalloc.start()
@@ -180,7 +180,7 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
         of_all = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert first == everything[0]
-        assert [found.url for found, _ in everything] == [f"page {n}" for n in range(2_000)]
+        assert [found.url for found, _ in everything] == [f"page {n}" for n in range(1_000)]
         return Action.SKIP, (of_one, of_all)
 
     store.settle(page("warm", None, 7), costs)
