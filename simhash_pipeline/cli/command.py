@@ -160,8 +160,3 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     what = "a drop log, or a result of `dedup` (default: that of the project)"
     parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
     parser.add_argument("--log", help="the same as log")
-
-
-def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:
-    meaning = f"at most this many {what} (default: {default})"
-    parser.add_argument("--limit", type=whole, default=default, help=meaning)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -24,12 +24,12 @@ from scrapy.settings import BaseSettings
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
-    add_limit,
     add_log,
     counted,
     fields,
     minute,
     print_result,
+    whole,
 )
 from simhash_pipeline.cli.resolve import (
     LogReader,
@@ -39,7 +39,6 @@ from simhash_pipeline.cli.resolve import (
     resolve_stores,
     store_of_spider,
 )
-from simhash_pipeline.cli.store import bare_page, kept_page, nearest
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
@@ -58,13 +57,20 @@ from simhash_pipeline.review.comparison import (
     verdict_on,
 )
 from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
-from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
+from simhash_pipeline.stores.contract import (
+    Action,
+    PageText,
+    Store,
+    StoredPage,
+    View,
+    check_stamp,
+)
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
-SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
+SHOWN_AT_MOST = 10  # changes of the words
 NEIGHBOURS = 5  # of a kept page, that are listed
 _FETCHED, _FILE = ("http://", "https://"), "file://"
 # Nothing that the project has set up for its crawls may run, write or count here.
@@ -232,7 +238,7 @@ class CompareCommand(PagesCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_pages(parser, 2)
-        add_limit(parser, SHOWN_AT_MOST, SHOWN)
+        _add_limit(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -245,6 +251,11 @@ class CompareCommand(PagesCommand):
         found = compare(a, b, options)
         print_lines(_compared(a, b, found, options, arguments.limit))
         return 0 if found.are_twins else 1
+
+
+def _add_limit(parser: argparse.ArgumentParser) -> None:
+    meaning = f"at most this many changes of the words (default: {SHOWN_AT_MOST})"
+    parser.add_argument("--limit", type=whole, default=SHOWN_AT_MOST, help=meaning)
 
 
 def _compared(
@@ -350,7 +361,7 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help="the page's URL, as the crawl requested it, or its file")
         add_log(parser)
-        add_limit(parser, SHOWN_AT_MOST, SHOWN)
+        _add_limit(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
@@ -442,7 +453,7 @@ def _last_kept(
     found = []
     for named in stores:
         store = _opened(named, opened)
-        if (page := kept_page(store, named.options.namespace, key)) is not None:
+        if (page := _kept_page(store, named.options.namespace, key)) is not None:
             found.append((named, store, page))
     return max(found, key=lambda one: one[2].first_seen, default=None)
 
@@ -505,8 +516,8 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = a = None
     if drop.twin_url is not None:
-        twin = None if store is None else kept_page(store, options.namespace, drop.twin_url)
-        a = twin or bare_page(drop.namespace, drop.twin_url, title=drop.twin_title)
+        twin = None if store is None else _kept_page(store, options.namespace, drop.twin_url)
+        a = twin or _bare_page(drop.namespace, drop.twin_url, title=drop.twin_title)
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
@@ -514,7 +525,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         drop=drop,
         a=a,
         a_is_stored=twin is not None,
-        b=bare_page(
+        b=_bare_page(
             drop.namespace,
             drop.url,
             content=None if drop.content is None else int(drop.content, 16),
@@ -528,7 +539,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | None) -> Case:
     """`line`: that of its near miss, which has the names of its item's values."""
-    near = nearest(store, page, NEIGHBOURS)
+    near = _nearest(store, page, NEIGHBOURS)
     if not near:
         return Case(options, a=None, b=page, apart=Distances(None, None, None))
     return Case(
@@ -540,6 +551,35 @@ def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | 
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
         verdict=verdict_on(page, near[0], store, options, () if line is None else line.fields),
     )
+
+
+def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
+    """The stored page of a URL."""
+    return store.settle(_bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
+
+
+def _nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
+    """At most `limit` other pages within 8 bits of its content, nearest first.
+
+    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
+    """
+
+    def look(view: View) -> tuple[Action, list[StoredPage]]:
+        near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
+        same = (found for column in ("digest", "minhash") for found in view.same(column))
+        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
+        return Action.SKIP, list(found)[:limit]
+
+    return store.settle(page, look)
+
+
+def _bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
+    """A page of which nothing but the URL and these columns are known."""
+    key = page_key(url)
+    unknown: dict[str, Any] = dict.fromkeys(("content", "structure", "sketch", "digest"))
+    unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
+    given_url = "" if url == key else url
+    return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
 def _with_texts(case: Case, store: Store | None, options: Options) -> Case:

@@ -8,14 +8,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.cli.command import (
     Command,
     add_store_place,
@@ -31,7 +30,7 @@ from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
-from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -142,40 +141,6 @@ def _options(stamp: Mapping[str, object] | None) -> str:
     return f"the default options{' but ' if other else ''}{', '.join(other)}"
 
 
-def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
-    given: str | None = arguments.namespace
-    return named.options.namespace if given is None else given
-
-
-def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
-    """The page of a URL."""
-    return store.settle(bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
-
-
-def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
-    """At most `limit` other pages within 8 bits of its content, nearest first.
-
-    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
-    """
-
-    def look(view: View) -> tuple[Action, list[StoredPage]]:
-        near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        same = (found for column in ("digest", "minhash") for found in view.same(column))
-        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
-        return Action.SKIP, list(found)[:limit]
-
-    return store.settle(page, look)
-
-
-def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
-    """A page of which nothing but the URL and these columns are known."""
-    key = page_key(url) if url else ""
-    unknown: dict[str, Any] = dict.fromkeys(("content", "structure", "sketch", "digest"))
-    unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
-    given_url = "" if url == key else url
-    return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
-
-
 class ForgetCommand(Command):
     epilog = (
         "A running crawl notices. The settings of the fingerprints stay. "
@@ -210,7 +175,9 @@ class ForgetCommand(Command):
         named = resolve_store(arguments, settings)
         with named.existing() as store:
             if arguments.urls:
-                forgotten = _forgotten(store, _namespace(arguments, named), arguments.urls)
+                default = named.options.namespace
+                namespace = default if arguments.namespace is None else arguments.namespace
+                forgotten = _forgotten(store, namespace, arguments.urls)
             elif arguments.unseen is not None:
                 forgotten = store.expire(time.time() - arguments.unseen)
             elif not (arguments.yes or _confirmed(named, store, arguments.namespace)):

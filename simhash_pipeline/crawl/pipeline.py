@@ -169,33 +169,30 @@ class SimhashPipeline:
 
     def _name_earlier(self) -> None:
         """Warn of the pipelines that store items, as it seems, before this one can drop them."""
-        names, _ = self._storing_pipelines()
+        names = self._storing_pipelines(before=True)
         if names and not self._options.keeps_twins:
             self._logger.warning(
                 "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
                 "number in ITEM_PIPELINES",
-                ", ".join(names),
+                names,
             )
 
-    def _storing_pipelines(self) -> tuple[list[str], list[str]]:
-        """Names of the pipelines with a `close_spider`, those before this one and those behind."""
+    def _storing_pipelines(self, *, before: bool) -> str:
+        """Names of the pipelines with a `close_spider`, of those before this one or behind it."""
         pipelines = self._crawler.engine.scraper.itemproc.middlewares
         place = pipelines.index(self)
-        before, behind = (
-            [type(one).__qualname__ for one in part if hasattr(one, "close_spider")]
-            for part in (pipelines[:place], pipelines[place + 1 :])
-        )
-        return before, behind
+        part = pipelines[:place] if before else pipelines[place + 1 :]
+        return ", ".join(type(one).__qualname__ for one in part if hasattr(one, "close_spider"))
 
     def _name_unheld(self) -> None:
         """Log at the first scraped item which pipelines may store it later, and held none."""
         self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
-        _, names = self._storing_pipelines()
+        names = self._storing_pipelines(before=False)
         if names and not self._feeds.was_held:
             self._logger.info(
                 "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
                 "crawl may lose them (see 'Lose no item' in the documentation)",
-                ", ".join(names),
+                names,
             )
 
     async def process_item(self, item: Any) -> Any:
