@@ -230,7 +230,7 @@ class Fingerprinter:
         is_short = url and tokens <= MAX_TOKENS
         pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
         heads = spelled_lines(titles.headings(blocks, title))
-        line = "" if heads else spelled(titles.first_line(blocks, is_main))
+        line = "" if heads else titles.first_line(blocks, is_main, said)
         main = "\n".join(compress(said, is_main))
         name = titles.name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(

@@ -162,22 +162,26 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     return [*found, line] if line else found
 
 
-def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
+def first_line(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     """The first line in the box around the main text, if it stands above that; else "".
 
-    Of a page that is main text as a whole, such as a list, it is the first.
+    Of a page that is main text as a whole, such as a list, it is the first, if that is short.
+    `lines` are the texts of the blocks in one spelling.
     """
     if True not in is_main:
         return ""
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
-    return "" if at is None or (is_main[at] and not all(is_main)) else blocks.texts[at]
+    if at is None:
+        return ""
+    is_all = all(is_main[: len(blocks.texts)]) and len(lines[at]) <= MAX_LINE
+    return lines[at] if is_all or not is_main[at] else ""
 
 
 def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     """The codes that end short lines of the box around the main text, with blanks between them.
 
-    `lines` are the texts of the blocks in one spelling.
+    Lines as in `first_line`.
     """
     start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
     short = (lines[at] for at in _unlinked(blocks) if start <= at < end)

@@ -197,9 +197,10 @@ def _faults(
     initializer: Callable[[], None] | None = _load,
 ) -> int:
     """How many jobs find something wrong, each on all cores."""
-    faults = 0
+    faults, jobs = 0, list(jobs)
+    if not jobs:
+        return 0
     with ProcessPoolExecutor(initializer=initializer) as pool:
-        jobs = list(jobs)
         for found in track(pool.map(work, jobs), about, total=len(jobs)):
             if found is not None:
                 print(found, flush=True)
