@@ -21,6 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -92,19 +93,28 @@ def values_of(item: Any, options: Options, *, is_text: bool = False) -> ItemValu
     If it holds a text and no page, as records of a corpus do, only named fields count: its dates
     and ids stand nowhere. A field whose own code fails is left out.
     """
-    named = {name for name in options.item_fields or () if not name.startswith("-")}
+    named = _named(options)
     if options.item_fields is None or (is_text and not named):
         return None
+    found: list[tuple[str, str]] = []
+    for name in heard(item, options):
+        with suppress(Exception):  # the item's own
+            found += _flat(str(name), item[name])
+    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+
+
+def heard(names: Iterable[str], options: Options) -> list[str]:
+    """The fields, of an item with these, whose values may count."""
+    if options.item_fields is None:
+        return []
+    named = _named(options)
     left_out = {name[1:] for name in options.item_fields if name.startswith("-")}
     left_out |= options.page_fields - named
-    found: list[tuple[str, str]] = []
-    for name in [*item]:
-        if name not in left_out and (not named or name in named):
-            try:
-                found += _flat(str(name), item[name])
-            except Exception:  # the item's own
-                continue
-    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+    return [name for name in names if name not in left_out and (not named or name in named)]
+
+
+def _named(options: Options) -> set[str]:
+    return {name for name in options.item_fields or () if not name.startswith("-")}
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
@@ -131,6 +141,8 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
         if not todo:
             return
         name, value = todo.pop()
+        if type(value).__module__ == "numpy":  # of a DataFrame
+            value = value.tolist()
         if isinstance(value, (list, tuple, set, frozenset)):
             parts = sorted(value, key=str) if isinstance(value, (set, frozenset)) else [*value]
             if parts and all(isinstance(part, str) for part in parts):
