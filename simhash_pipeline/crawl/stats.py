@@ -220,9 +220,11 @@ class CrawlStats:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
+    def close(self, stored_pages: int | None, expired: int, answers: tuple[int, int]) -> None:
         """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
         summary = self._summed_up()
+        if expired:
+            self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"

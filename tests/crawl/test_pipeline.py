@@ -333,6 +333,8 @@ def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> N
         store.insert_many(page for page in pages if page.url.endswith("1"))
     result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER="1m")
     assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
+    assert "Forgot 1 page not seen for 1m (SIMHASH_EXPIRE_AFTER)" in result.log
+    assert result.stats["simhash/expired"] == 1
 
 
 def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: Path) -> None:
