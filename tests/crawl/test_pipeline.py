@@ -794,6 +794,16 @@ def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_pat
         assert "earlier crawls kept" not in known.log
 
 
+def test_a_resumed_crawl_is_not_warned_of_what_its_beginning_kept(tmp_path: Path) -> None:
+    texts = [f"story{number} {OTHER.replace('term', f'w{number}x')}" for number in range(25)]
+    crawl(tmp_path, [page(number, text) for number, text in enumerate(texts)], JOBDIR="job")
+    time.sleep(1)  # the times of pages are whole seconds
+    copies = [page(f"new/{number}", text) for number, text in enumerate(texts)]
+    resumed = crawl(tmp_path, copies, JOBDIR="job")
+    assert resumed.stats["simhash/dropped"] == 25
+    assert "earlier crawls kept" not in resumed.log
+
+
 def whose_store_exits() -> dict[str, Any]:
     from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
