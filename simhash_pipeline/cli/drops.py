@@ -7,10 +7,11 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from scrapy.settings import BaseSettings
@@ -64,12 +65,21 @@ class DroppedCommand(Command):
             action="store_true",
             help="list the pages that were kept although a stored page is near",
         )
-        parser.add_argument(
+        shape = parser.add_mutually_exclusive_group()
+        shape.add_argument(
+            "--list",
+            action="store_true",
+            help="print each drop, or near miss with --kept, in one line: URL, twin, reason",
+        )
+        shape.add_argument(
             "--csv",
             action="store_true",
             help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
             "With answers in the first column (copy, another page) it is a sheet for "
             "SIMHASH_ANSWERS",
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="write the CSV lines to this file"
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -77,10 +87,23 @@ class DroppedCommand(Command):
         if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        if arguments.csv:
-            picked = filter(summary.selection.picks, log)
-            drops = (each for each in picked if isinstance(each, Drop))
-            _print_sheet(each for each in drops if each.is_near_miss == arguments.kept)
+        picked = filter(summary.selection.picks, log)
+        drops = (each for each in picked if isinstance(each, Drop))
+        drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        if arguments.output is not None:
+            with (
+                atomic_write(arguments.output, [path]) as part,
+                part.open("w", encoding="utf-8", errors="replace", newline="") as file,
+            ):
+                lines = _write_sheet(drops, file)
+            print_lines([f"{arguments.output}: {counted(lines, 'line')}"])
+        elif arguments.csv:
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
+            _write_sheet(drops, sys.stdout)
+        elif arguments.list:
+            for drop in drops:
+                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
         else:
             summary.take(log)
             shown = kept_near if arguments.kept else summed_up
@@ -88,17 +111,20 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def _print_sheet(drops: Iterable[Drop]) -> None:
-    """In UTF-8 with its mark, without which Excel reads no Chinese."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
-    sys.stdout.write("\ufeff")
-    sheet = csv.writer(sys.stdout)
-    sheet.writerow(["answer", *SHEET])
-    for drop in drops:
+def _write_sheet(drops: Iterator[Drop], file: TextIO) -> int:
+    """How many drops were written, behind a head with UTF-8's mark, which Excel needs.
+
+    A log that can't be read fails before the head.
+    """
+    sheet, lines = csv.writer(file), 0
+    first = list(islice(drops, 1))
+    sheet.writerow(["\ufeffanswer", *SHEET])
+    for drop in chain(first, drops):
         values = (getattr(drop, name) for name in SHEET.values())
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
+        lines += 1
+    return lines
 
 
 def _cell(text: str) -> str:
@@ -160,8 +186,8 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
 
 
 def _kept_near(summary: Summary) -> str:
-    check = f"{summary.kept_to_check:,} to check" if summary.kept_to_check else "none to check"
-    return f"{summary.kept_near:,} kept though near a stored page; {check}"
+    likely = f"{summary.kept_to_check:,}" if summary.kept_to_check else "none"
+    return f"{summary.kept_near:,} kept though near a stored page; likely copies: {likely}"
 
 
 def _verdict(summary: Summary) -> str:
@@ -185,7 +211,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.errors:
         yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
-        yield f"{summary.dry:,} whose items were kept (dry run or tagged)"
+        yield f"{counted(summary.dry, 'near-duplicate')}, also kept (dry run or tagged)"
     if summary.drops:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
@@ -203,7 +229,8 @@ def _first_looks(summary: Summary) -> Iterator[Line]:
         yield from _more(len(pages) - MAGNETS, "such pages")
     if closest := summary.closest():
         yield ""
-        yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
+        first = "Those to check, then the" if summary.to_check else "The"
+        yield Heading(f"{first} nearest to the thresholds (at most {CLOSEST})")
         for drop, found in closest:
             yield from _pair(drop, found)
 

@@ -386,8 +386,8 @@ def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
 def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
     items = [page(1), page(2)]
     named = crawl(tmp_path, items, SIMHASH_DROP_LOG="my drops.jsonl", SIMHASH_STORE="memory:").log
-    assert "list them with `scrapy simhash dropped 'my drops.jsonl'`\n" in named
-    assert "dropped --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
+    assert "list them with `scrapy simhash dropped --list 'my drops.jsonl'`\n" in named
+    assert "dropped --list --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
     assert "scrapy simhash" not in crawl(tmp_path, items, SIMHASH_DROP_LOG=None).log
 
 
