@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
@@ -53,6 +53,7 @@ SHEET = {
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
+SHOWN_KEYS = 5  # of those that no rule is about
 
 
 class DroppedCommand(Command):
@@ -287,7 +288,8 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                stores = _stores(summary, arguments, settings, opened)
+                spiders = (run.spider for run in reversed(summary.runs.values()))
+                stores = _stores(spiders, arguments, settings, opened)
             else:
                 stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
@@ -306,11 +308,10 @@ class ReportCommand(Command):
 
 
 def _stores(
-    summary: Summary, arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
+    spiders: Iterable[str], arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
 ) -> list[Store]:
-    """The stores of the log's spiders that are there; the last run's first."""
-    spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
-    own = [name for name in spiders if has_crawled(name, arguments, settings)]
+    """The stores of the log's spiders that are there, each once."""
+    own = [name for name in dict.fromkeys(spiders) if has_crawled(name, arguments, settings)]
     named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
     return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
@@ -369,17 +370,28 @@ class RulesCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         arguments.log = None  # the project's
         logs = [LogReader(log) for log in arguments.logs or [resolve_log(arguments, settings)]]
-        drops = [
-            (page_key(record.url), page_key(record.twin_url))
-            for log in logs
-            for record in log
-            if isinstance(record, Drop)
-            and record.twin_url
-            and record.reason != "unchanged"
-            and not record.is_near_miss
-        ]
-        with resolve_store(arguments, settings).existing() as store:
-            kept = {page.url for page in progress(store.pages(), "pages", len(store))}
+        drops, spiders = [], dict[str, None]()
+        for record in chain.from_iterable(logs):
+            spiders[record.spider] = None
+            if (
+                isinstance(record, Drop)
+                and record.twin_url
+                and record.reason != "unchanged"
+                and not record.is_near_miss
+            ):
+                drops.append((page_key(record.url), page_key(record.twin_url)))
+        with ExitStack() as opened:
+            stores = []
+            if arguments.logs and not (arguments.store or arguments.spider):
+                arguments.log = arguments.logs[0]
+                stores = _stores(spiders, arguments, settings, opened)
+            if not stores:
+                stores = [opened.enter_context(resolve_store(arguments, settings).existing())]
+            kept = {
+                page.url
+                for store in stores
+                for page in progress(store.pages(), "pages", len(store))
+            }
         learnt = learn(drops, kept, arguments.min_support, arguments.take)
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
@@ -404,9 +416,11 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield Heading(heading)
             yield from _rule_blocks(rules)
             yield ""
+    more = ", ".join(learnt.others[:SHOWN_KEYS])
+    also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+        f"{counted(learnt.urls, 'request')}{also}, and lost {learnt.lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
 

@@ -360,9 +360,7 @@ def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) 
         result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop", LOG_LEVEL=level)
         assert ("Dropped unchanged http://a.example/1\n" in result.log) == (level == "DEBUG")
     assert result.dropped == ["http://a.example/1"]
-    assert (
-        "kept 0, dropped 1 (1: same address as a kept page, and nothing has changed)" in result.log
-    )
+    assert "kept 0, dropped 1 (1: known URL, nothing has changed)" in result.log
     assert list(read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")) == []
 
 
