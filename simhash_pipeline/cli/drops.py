@@ -70,7 +70,7 @@ class DroppedCommand(Command):
         shape.add_argument(
             "--list",
             action="store_true",
-            help="print each drop, or near miss with --kept, in one line: URL, twin, reason",
+            help="print a line for each drop, as with --csv: URL, twin, reason",
         )
         shape.add_argument(
             "--csv",
