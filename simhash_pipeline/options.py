@@ -229,7 +229,9 @@ class Options:
         "content",
         one_of("content", "structure", "both", "either"),
         "Which fingerprints must be near those of one stored page: `content`, `structure`, `both` "
-        "or `either`.",
+        "or `either`. `structure` compares no texts or titles, and item values only if "
+        "`SIMHASH_ITEM_FIELDS` is set; pages under 10 elements are kept. With `either`, only "
+        "differing item values reject a match by structure.",
     )
     content_distance: int = _option(
         3,

@@ -83,7 +83,7 @@ class CrawlStats:
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
-            self._look = f"; list them with `scrapy simhash dropped {log}`"
+            self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(drop_log, name, self._options)):
                 again = "; items of stored pages may come out once more"
                 self._logger.info(
@@ -249,7 +249,7 @@ class CrawlStats:
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 ": ".join(filter(None, [near.rejected_by, ", ".join(near.differing_fields)])),
-                self._look.replace("dropped", "dropped --kept", 1),
+                self._look.replace("--list", "--kept", 1),
             )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:

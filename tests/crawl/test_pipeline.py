@@ -362,9 +362,7 @@ def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) 
         result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop", LOG_LEVEL=level)
         assert ("Dropped unchanged http://a.example/1\n" in result.log) == (level == "DEBUG")
     assert result.dropped == ["http://a.example/1"]
-    assert (
-        "kept 0, dropped 1 (1: same address as a kept page, and nothing has changed)" in result.log
-    )
+    assert "kept 0, dropped 1 (1: known URL, nothing has changed)" in result.log
     assert list(read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")) == []
 
 
@@ -388,8 +386,8 @@ def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
 def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
     items = [page(1), page(2)]
     named = crawl(tmp_path, items, SIMHASH_DROP_LOG="my drops.jsonl", SIMHASH_STORE="memory:").log
-    assert "list them with `scrapy simhash dropped 'my drops.jsonl'`\n" in named
-    assert "dropped --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
+    assert "list them with `scrapy simhash dropped --list 'my drops.jsonl'`\n" in named
+    assert "dropped --list --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
     assert "scrapy simhash" not in crawl(tmp_path, items, SIMHASH_DROP_LOG=None).log
 
 
