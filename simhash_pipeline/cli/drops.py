@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
@@ -32,7 +33,7 @@ from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
-from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
@@ -296,7 +297,7 @@ class ReportCommand(Command):
                 part,
                 summary,
                 log=path.name,
-                texts=_texts(stores),
+                texts=partial(_text_of, stores),
                 neighbours=_neighbours(stores, options),
             )
         latest, near = len(summary.listed), len(summary.near_misses)
@@ -316,14 +317,10 @@ def _stores(
     return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
 
-def _texts(stores: Sequence[Store]) -> Texts:
-    """Looks up texts in these stores; None for a page whose text isn't kept."""
-
-    def text_of(url: str, namespace: str) -> PageText | None:
-        found = (store.text_of(namespace, page_key(url)) for store in stores)
-        return next((text for text in found if text is not None), None)
-
-    return text_of
+def _text_of(stores: Sequence[Store], url: str, namespace: str) -> PageText | None:
+    """The text that one of these stores has kept of a page."""
+    found = (store.text_of(namespace, page_key(url)) for store in stores)
+    return next((text for text in found if text is not None), None)
 
 
 def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:

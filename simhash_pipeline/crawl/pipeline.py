@@ -462,7 +462,7 @@ class SimhashPipeline:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
                 self._report_failure(error)
-            self._stats.close(stored_pages, self._worker.answers)
+            self._stats.close(stored_pages, self._worker.expired, self._worker.answers)
             try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._stats.errors)

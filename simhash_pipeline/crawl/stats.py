@@ -7,6 +7,7 @@ import math
 import shlex
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
@@ -18,7 +19,6 @@ from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
 
@@ -60,6 +60,8 @@ class CrawlStats:
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
+        jobdir = Path(crawler.settings.get("JOBDIR") or "")
+        self._is_resumed = bool(jobdir.name) and jobdir.is_dir() and any(jobdir.iterdir())
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
@@ -220,9 +222,11 @@ class CrawlStats:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
+    def close(self, stored_pages: int | None, expired: int, answers: tuple[int, int]) -> None:
         """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
         summary = self._summed_up()
+        if expired:
+            self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
@@ -257,10 +261,13 @@ class CrawlStats:
         self._warn_of_earlier_crawls()
 
     def _warn_of_earlier_crawls(self) -> None:
-        """A site that moved to another host looks as if the crawl had found nothing."""
+        """A site that moved to another host looks as if the crawl had found nothing.
+
+        In a crawl that is resumed, they are pages of its own beginning.
+        """
         judged = self._counts["kept"] + self._counts[self._dropping]
         earlier = self._dropped_for_earlier
-        if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
+        if not self._is_resumed and earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
             self._logger.warning(
                 "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
                 "URLs. If you want them again, forget the earlier pages (scrapy simhash store "

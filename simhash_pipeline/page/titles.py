@@ -393,8 +393,10 @@ def share_a_notice(page: Titled, other: Titled) -> bool:
         return False
     mine, its = _long_name(page), _long_name(other)
     shared = [word for word in mine if word in its]
-    # One piece of two or three letters is a particle's, or a suffix's.
-    return (len(shared) == 1 and is_pieced(shared[0]) is not None) or not _share_half(mine, its)
+    if len(shared) == 1 and is_pieced(shared[0]):
+        # A piece of two or three letters may be a particle's, or a suffix's: ask the whole titles.
+        mine, its = (_long_words(words_of(one.title[:TITLE_CHARS])) for one in (page, other))
+    return not _share_half(mine, its)
 
 
 def _own_places(page: Titled, other: Titled, repeated: AbstractSet[int]) -> set[tuple[int, int]]:

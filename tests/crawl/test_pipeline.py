@@ -333,6 +333,8 @@ def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> N
         store.insert_many(page for page in pages if page.url.endswith("1"))
     result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER="1m")
     assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
+    assert "Forgot 1 page not seen for 1m (SIMHASH_EXPIRE_AFTER)" in result.log
+    assert result.stats["simhash/expired"] == 1
 
 
 def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: Path) -> None:
@@ -788,6 +790,16 @@ def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_pat
     assert "25 of 25 items are near-duplicates of pages that earlier crawls kept" in again.log
     for known in (first, crawl(tmp_path, here), crawl(tmp_path, here, SIMHASH_UNCHANGED="drop")):
         assert "earlier crawls kept" not in known.log
+
+
+def test_a_resumed_crawl_is_not_warned_of_what_its_beginning_kept(tmp_path: Path) -> None:
+    texts = [f"story{number} {OTHER.replace('term', f'w{number}x')}" for number in range(25)]
+    crawl(tmp_path, [page(number, text) for number, text in enumerate(texts)], JOBDIR="job")
+    time.sleep(1)  # the times of pages are whole seconds
+    copies = [page(f"new/{number}", text) for number, text in enumerate(texts)]
+    resumed = crawl(tmp_path, copies, JOBDIR="job")
+    assert resumed.stats["simhash/dropped"] == 25
+    assert "earlier crawls kept" not in resumed.log
 
 
 def whose_store_exits() -> dict[str, Any]:

@@ -31,7 +31,7 @@ import scrapy
 class News(scrapy.Spider):
     name = "news"
     custom_settings = {"SIMHASH_STORE": "sqlite:///own.sqlite", "SIMHASH_NGRAMS": "1"}
-    simhash_hash = "fnv1a"
+    simhash_top_n = 50
     start_urls = ["data:,"]
     def parse(self, response):
         for number in range(3):

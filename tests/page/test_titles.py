@@ -61,6 +61,12 @@ def test_a_suffix_in_two_titles_and_a_text_is_no_name() -> None:
     assert share_a_notice(*(page(title, text=text) for title in titles))
 
 
+def test_a_name_of_one_piece_is_the_name() -> None:
+    """Such as 補完 in two releases of a manual."""
+    titles = (f"7.20.2. 補完 — Groonga v{release}" for release in ("10.1.1", "13.0.0"))
+    assert not share_a_notice(*(page(title, "<h1>補完</h1>") for title in titles))
+
+
 @pytest.mark.parametrize("tag", ["h1", "h2"])
 def test_where_titles_are_equal_the_headings_are_the_titles(tag: str) -> None:
     one, other = (page("Weather", f"<{tag}>{town}</{tag}>") for town in ("Ulm", "Hof"))
