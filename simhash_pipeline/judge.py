@@ -164,6 +164,8 @@ class Judge:
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # They may be on the next page by now.
             self._put_rows(verdict, page.item_values, ())
+        if verdict.gives_values and page.item_values is not None:
+            self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
         if blocks and teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
@@ -241,7 +243,8 @@ class Judge:
             dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
-            return Action.RENEW, replace(verdict, provisional=provisional)
+            gives = previous.item_values is None and page.item_values is not None
+            return Action.RENEW, replace(verdict, provisional=provisional, gives_values=gives)
         near_miss: tuple[StoredPage, RejectedBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
         replaced: StoredPage | None = None

@@ -85,6 +85,12 @@ def age_secs(text: str) -> int:
     return int(age[1]) * _SECS[age[2]]
 
 
+def age_text(secs: int) -> str:
+    """Seconds as `age_secs` reads them, in the largest unit that gives a whole number."""
+    unit, size = max(_SECS.items(), key=lambda one: (secs % one[1] == 0, one[1]))
+    return f"{secs // size}{unit}"
+
+
 def _age(value: Any) -> int:
     return age_secs(value) if isinstance(value, str) and value[-1:].isalpha() else _int(value)
 
@@ -223,7 +229,9 @@ class Options:
         "content",
         one_of("content", "structure", "both", "either"),
         "Which fingerprints must be near those of one stored page: `content`, `structure`, `both` "
-        "or `either`.",
+        "or `either`. `structure` compares no texts or titles, and item values only if "
+        "`SIMHASH_ITEM_FIELDS` is set; pages under 10 elements are kept. With `either`, only "
+        "differing item values reject a match by structure.",
     )
     content_distance: int = _option(
         3,

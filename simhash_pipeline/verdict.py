@@ -54,6 +54,8 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
+    # Whether the unchanged page was stored without its item's values, and has them from now on
+    gives_values: bool = field(default=False, compare=False)
     # The canonical URLs, by which stores know the pages.
     key: str = field(default="", compare=False)
     twin_key: str | None = field(default=None, compare=False)

@@ -196,7 +196,7 @@ const CHINESE = {
   "main text and template near those of a kept page": "正文和模板都与某保留页面相近",
   "little text, and the title and text of a kept page": "文字很少，标题和文字与某保留页面相同",
   "error page that differs from kept ones in its address alone": "错误页面，与已保留的只有网址不同",
-  "same address as a kept page, and nothing has changed": "网址与某保留页面相同，内容没有变化",
+  "known URL, nothing has changed": "已知的 URL，内容没有变化",
   "a person answered that it is a copy of a kept page": "已由人答为某保留页面的重复",
 
   // why a page is to be checked, or was kept though near
