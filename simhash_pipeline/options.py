@@ -268,7 +268,7 @@ class Options:
         50,
         whole(1, 10_000, "tokens"),
         "Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the "
-        "same title and text (on the same site also 95 % of the rest).",
+        "same title and text.",
     )
     store: str = _option(
         "auto",
@@ -289,8 +289,8 @@ class Options:
     expire_after: int | None = _option(
         None,
         or_none(AGE),
-        "When a crawl starts, forget pages that were not seen for this long: `90d`, `12h`, `30m`, "
-        "or a number of seconds. None keeps all.",
+        "Before a crawl judges its first page, it forgets the pages not seen for this long: `90d`, "
+        "`12h`, `30m`, or a number of seconds. None keeps all.",
     )
     unchanged: str = _option(
         "keep",
@@ -373,8 +373,8 @@ class Options:
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
-        "Read at most this many bytes of a page (fewer if it has extremely many tags). Truncated "
-        "pages are counted; the first is logged.",
+        "Read at most this many bytes of a page, one tag for each 32 bytes of the limit, and a "
+        "main text of a fifth of it. Truncated pages are counted; the first is logged.",
     )
     page_timeout_secs: int = _option(
         30,

@@ -26,7 +26,7 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 # may have been read as text on one day and left out on another.
 MIN_MAIN_SIMILARITY = 0.5
 _MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
-# For thin pages, and for texts of a host of which too few are known: their main text proves little.
+# For texts of a host of which too few are known: what they have in common may be its notice.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 
 
