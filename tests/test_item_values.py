@@ -318,6 +318,25 @@ def test_an_item_within_itself_ends() -> None:
     assert "title" in said(item).names.values()
 
 
+@pytest.mark.parametrize(
+    ("match", "named", "is_kept"),
+    [("structure", (), False), ("structure", ("price",), True), ("either", (), True)],
+)
+def test_a_match_by_structure_is_judged_by_values_alone(
+    match: str, named: tuple[str, ...], is_kept: bool
+) -> None:
+    """By `structure` only by those that ITEM_FIELDS names; texts and titles may differ."""
+    boxes = "".join(f"<div class=box{number}>" for number in range(12))
+    options = Options(match=match, item_fields=named)
+    for price in (41, 42):
+        with Judge("memory:", options) as judge:
+            judge.judge(A, f"<title>One</title>{boxes}{prose('one')} 41", {"price": 41})
+            html = f"<title>Two</title>{boxes}{prose('two')} {price}"
+            verdict = judge.judge(B, html, {"price": price})
+        assert verdict.dropped == (price == 41 or not is_kept)
+        assert verdict.rejected_by == (None if verdict.dropped else "fields")
+
+
 def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     item = {"title": "Runner", "sku": "X", "price": 1299.0}
     names = {

@@ -112,7 +112,8 @@ def page_columns(
             f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
         )
     read = {*needed, page_field(options), CHARSET_FIELD, "title", time_field}
-    read.update(each for each in heard(there, options) if "binary" not in there[each][:17])
+    bytes_only = {name for name, kind in there.items() if "binary" in kind.partition("<")[0]}
+    read.update(name for name in heard(there, options) if name not in bytes_only)
     return [name for name in there if name in read]
 
 

@@ -347,7 +347,10 @@ class RulesCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "logs", nargs="*", type=Path, help="drop logs (default: the one of this project)"
+            "logs",
+            nargs="*",
+            type=Path,
+            help="drop logs, with their spiders' stores (default: the one of this project)",
         )
         parser.add_argument(
             "--min-support",

@@ -189,6 +189,10 @@ class CrawlStats:
         """An item has no page: its response is JSON, say, or a PDF."""
         self._count("not_judged")
 
+    def count_unasked(self) -> None:
+        """An item is kept unjudged, as the crawl stops."""
+        self._count("unjudged")
+
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
         self._count_error(kind)
@@ -292,6 +296,7 @@ class CrawlStats:
             f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}": True,
             f"kept {sum(faults.values()):,} that could not be judged{_listed(faults)}": faults,
             f"kept {counts['not_judged']:,} without a page": counts["not_judged"],
+            f"kept {counts['unjudged']:,} unjudged": counts["unjudged"],
         }
         return ", ".join(part for part, is_shown in parts.items() if is_shown)
 

@@ -113,6 +113,7 @@ def test_nested_columns_are_item_values_as_in_feeds(tmp_path: Path) -> None:
     """Not those of bytes, nor times that Python doesn't know: the row is read."""
     columns = {
         "about.x": ["flat"],
+        "of": [{"binary": "yes"}],
         "props": [{"colour": "red", "sizes": [{"eu": 41}, {"eu": 42}]}],
         "tags": [["new", "sale"]],
         "codes": pa.array([[("ean", "400123")]], pa.map_(pa.string(), pa.string())),
@@ -127,6 +128,7 @@ def test_nested_columns_are_item_values_as_in_feeds(tmp_path: Path) -> None:
     assert found.source.item.pairs == (
         ("url", "http://a.example/"),
         ("about.x", "flat"),
+        ("of.binary", "yes"),
         ("props.sizes.eu", "41"),
         ("props.sizes.eu", "42"),
         ("props.colour", "red"),

@@ -1,6 +1,6 @@
 """On Spark in local mode, which needs Java: apt-get install default-jre-headless.
 
-One job is run by every `make test`, the others under CI.
+Jobs run under CI alone: Java takes longer to start than they take.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ def test_a_judge_in_each_partition_gives_the_verdicts_of_one_machine(
     assert rows == outcome(tmp_path, options, keep)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> None:
     from simhash_pipeline.archive.on_spark import dedup_on_cluster
