@@ -289,8 +289,8 @@ class Options:
     expire_after: int | None = _option(
         None,
         or_none(AGE),
-        "Before a crawl judges its first page, it forgets the pages not seen for this long: `90d`, "
-        "`12h`, `30m`, or a number of seconds. None keeps all.",
+        "Before its first page a crawl forgets pages not seen for this long: `90d`, `12h`, `30m`, "
+        "or a number of seconds. None keeps all.",
     )
     unchanged: str = _option(
         "keep",
@@ -373,8 +373,8 @@ class Options:
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
-        "Read at most this many bytes of a page, one tag for each 32 bytes of the limit, and a "
-        "main text of a fifth of it. Truncated pages are counted; the first is logged.",
+        "Read at most this many bytes of a page, a 32nd as many tags, and a fifth as much main "
+        "text. Truncated pages are counted; the first is logged.",
     )
     page_timeout_secs: int = _option(
         30,
