@@ -119,6 +119,7 @@ def _width(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
+@lru_cache(maxsize=16)  # a verdict asks again for what its rules have compared
 def sample_similarity(
     a: bytes,
     b: bytes,

@@ -235,6 +235,6 @@ def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) 
         page.structure is None
         and other.structure is None
         and page.sample is not None
-        and is_all_main(page.sample)
         and template_of(None, repeated(page.host)) is UNKNOWN
+        and is_all_main(page.sample)
     )

@@ -118,9 +118,9 @@ class PageFingerprint:
 
 def _letters(text: str) -> str:
     """The text without what is in no word."""
-    if text.isascii():  # nearly always in English, and ten times as fast
-        return text.encode().translate(None, _NO_WORD).decode()
-    return "".join(_WORD.findall(text))
+    packed = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD)  # ten times as fast
+    left = packed.decode("utf-8", "surrogatepass")
+    return left if left.isascii() else "".join(_WORD.findall(left))
 
 
 class Fingerprinter:

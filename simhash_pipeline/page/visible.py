@@ -31,7 +31,7 @@ from simhash_pipeline import native
 from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
-from simhash_pipeline.page.counters import MAX_LINE, without_counters
+from simhash_pipeline.page.counters import MAX_LINE, doubtful, without_counters
 
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer: see specific_text.py.
@@ -140,12 +140,10 @@ def article_digest(
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
-    said = [  # long lines have no counters, and would fill the memory of short ones
-        texts[i]
-        if len(texts[i]) > MAX_LINE
-        else without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
-        for i in chosen
-    ]
+    said = [texts[i] for i in chosen]
+    for place in doubtful(said):
+        i = chosen[place]
+        said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])
 
 
