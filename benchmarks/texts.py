@@ -127,7 +127,8 @@ def main() -> None:
     shares = ", ".join(f"{share} %>" for share in CHANGED)
     rows = [_row(name, arguments.texts) for name in arguments.only]
     print(markdown(f"texts, us a text>, {shares}, others joined>", rows))
-    print(f"Python {platform.python_version()}, {_versions(('datasketch', 'gaoya', 'rensa'))}")
+    peers = [name for name in arguments.only if not name.startswith("this project")]
+    print(f"Python {platform.python_version()}, {_versions(peers)}")
 
 
 if __name__ == "__main__":
