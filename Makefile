@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-# PySpark takes half a gigabyte, and is of no use without Java.
-SPARK := $(if $(shell command -v java),.venv/spark)
+# PySpark takes half a gigabyte, and is of no use without Java; its tests run under CI alone.
+SPARK := $(if $(CI),$(if $(shell command -v java),.venv/spark))
 # Tests write to memory where 2 GB of it are free: on a disk each of thousands of commits is waited for.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1

@@ -110,7 +110,8 @@ def dedupe(
 def _source(page: Any, row: str, options: Options) -> Source:
     """PageError when there is nothing to judge."""
     if hasattr(page, "_asdict"):
-        page = page._asdict()
+        is_of_frame = type(page).__name__ == "Pandas"  # it numbers its rows
+        page = {n: v for n, v in page._asdict().items() if n != "Index" or not is_of_frame}
     if isinstance(page, Mapping):
         return record_source(page, options, row)
     url, held = page if isinstance(page, tuple) and len(page) == 2 else (None, page)

@@ -73,7 +73,7 @@ REASONS = {
     "content and structure": "main text and template near those of a kept page",
     "thin": "little text, and the title and text of a kept page",
     "error page": "error page that differs from kept ones in its address alone",
-    "unchanged": "same address as a kept page, and nothing has changed",
+    "unchanged": "known URL, nothing has changed",
     "answer": "a person answered that it is a copy of a kept page",
 }
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB

@@ -21,6 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -45,6 +46,8 @@ ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
+TEXT = 32  # it is judged by its text alone: it lacks nothing
+NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
@@ -92,19 +95,28 @@ def values_of(item: Any, options: Options, *, is_text: bool = False) -> ItemValu
     If it holds a text and no page, as records of a corpus do, only named fields count: its dates
     and ids stand nowhere. A field whose own code fails is left out.
     """
-    named = {name for name in options.item_fields or () if not name.startswith("-")}
-    if options.item_fields is None or (is_text and not named):
+    if options.item_fields is None:
         return None
+    named = _named(options)
+    found: list[tuple[str, str]] = []
+    for name in [] if is_text and not named else heard(item, options):
+        with suppress(Exception):  # the item's own
+            found += _flat(str(name), item[name])
+    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+
+
+def heard(names: Iterable[str], options: Options) -> list[str]:
+    """The fields, of an item with these, whose values may count."""
+    if options.item_fields is None:
+        return []
+    named = _named(options)
     left_out = {name[1:] for name in options.item_fields if name.startswith("-")}
     left_out |= options.page_fields - named
-    found: list[tuple[str, str]] = []
-    for name in [*item]:
-        if name not in left_out and (not named or name in named):
-            try:
-                found += _flat(str(name), item[name])
-            except Exception:  # the item's own
-                continue
-    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+    return [name for name in names if name not in left_out and (not named or name in named)]
+
+
+def _named(options: Options) -> set[str]:
+    return {name for name in options.item_fields or () if not name.startswith("-")}
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
@@ -131,6 +143,8 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
         if not todo:
             return
         name, value = todo.pop()
+        if type(value).__module__ == "numpy":  # of a DataFrame
+            value = value.tolist()
         if isinstance(value, (list, tuple, set, frozenset)):
             parts = sorted(value, key=str) if isinstance(value, (set, frozenset)) else [*value]
             if parts and all(isinstance(part, str) for part in parts):
@@ -223,6 +237,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
+    flags |= TEXT * (source.is_text and not item.is_named)
     values, names = _packed(flags, counted)
     if item.is_row:
         values += _row(row, seen, is_cut=len(pairs) < len(item.pairs))
@@ -466,7 +481,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     the fields are the same a name that the other item lacks: `structure_bits` is the distance of
     the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
     """
-    if row_of(values) in rows_in(others):
+    is_named = values[0] & NAMED
+    if row_of(values) in rows_in(others) or (others[0] & TEXT and not is_named):
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
@@ -474,7 +490,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
-    if values[0] & NAMED:
+    if is_named:
         return other + lacking
     if structure_bits is None:
         return b""

@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from simhash_pipeline.answers import AnsweredPairs
 from simhash_pipeline.candidates import candidates
@@ -35,7 +34,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
-from simhash_pipeline.repeated_text import RepeatedText, page_specific, teaches_repeated_text
+from simhash_pipeline.repeated_text import RepeatedText, teaches_repeated_text
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -51,7 +50,7 @@ from simhash_pipeline.twins import (
     similarity,
 )
 from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
-from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
+from simhash_pipeline.verdict import Reason, Rejection, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -64,8 +63,8 @@ _MAX_SAME_ROW = 8
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
-# A stored page, the reason to drop the new one for it, and the test that tells the two apart.
-Neighbour = tuple["StoredPage", Reason, "RejectedBy | None"]
+# A stored page, and the reason to drop the new one for it, if nothing rejects it.
+Neighbour = tuple[StoredPage, Reason, Rejection | None]
 
 
 class Judge:
@@ -91,11 +90,11 @@ class Judge:
         **named: OptionValue,
     ) -> None:
         self._options = replace(options or Options(), **cast("dict[str, Any]", named))
+        self.answers = AnsweredPairs(self._options.answers)
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._memory = RunMemory(repeats_since)
-        self.answers = AnsweredPairs(self._options.answers)
         self._repeated = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
@@ -162,8 +161,10 @@ class Judge:
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
         if verdict.stored and verdict.known_rows and page.item_values is not None:
-            # They may be on the next page by now.
+            # A list that has changed may have moved these rows to its next page.
             self._put_rows(verdict, page.item_values, ())
+        if verdict.gives_values and page.item_values is not None:
+            self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
         if blocks and teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
@@ -177,15 +178,12 @@ class Judge:
 
     def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
         """The judged page's title and main text, without what its template repeats by now."""
-        host = (verdict.namespace, urlsplit(verdict.key).netloc)
-        template = self._repeated.template(host, page.structure)
-        title, text = page_specific(page.title, page.text, template)
-        return text if text.startswith(title) else f"{title}\n{text}"
+        return self._repeated.page_specific(page, verdict)
 
     def with_options(self, options: Options) -> Judge:
-        """One of the same store, answers and repeated text, with other thresholds or namespace."""
+        """One of the same store, answers and memory, with other thresholds or namespace."""
         other = copy(self)
-        other._options = options
+        other._options, other._opens = options, False
         return other
 
     def confirm(self, verdict: Verdict) -> None:
@@ -232,8 +230,8 @@ class Judge:
     ) -> tuple[Action, Verdict]:
         """Unchanged? Else its twin, a twin that may yet go, a near miss, or new: the first found.
 
-        A page of a known URL that has a twin is stored no longer: its URL is a copy's now. A list
-        stays, as its other rows are its own.
+        If a known page has become a copy, its record is removed; that of a list stays, as its other
+        rows are its own.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
@@ -241,22 +239,22 @@ class Judge:
             dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
-            return Action.RENEW, replace(verdict, provisional=provisional)
-        near_miss: tuple[StoredPage, RejectedBy] | None = None
+            gives = previous.item_values is None and page.item_values is not None
+            return Action.RENEW, replace(verdict, provisional=provisional, gives_values=gives)
+        near_miss: tuple[StoredPage, Rejection] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
         replaced: StoredPage | None = None
-        for neighbour, reason, rejected_by in chain(originals, self._neighbours(page, view)):
-            is_list = waits(page.item_values) and self._memory.is_unfinished(neighbour)
-            is_open = rejected_by == "fields" and is_list
-            if rejected_by is not None and not is_open:
-                near_miss = near_miss or (neighbour, rejected_by)
-            elif rejected_by is None and reason != "answer" and self._takes_place(page, neighbour):
+        for neighbour, reason, rejected in chain(originals, self._neighbours(page, view)):
+            may_gain_rows = waits(page.item_values) and self._memory.is_unfinished(neighbour)
+            may_be_copy = rejected is not None and rejected.by == "fields" and may_gain_rows
+            if rejected is not None and not may_be_copy:
+                near_miss = near_miss or (neighbour, rejected)
+            elif rejected is None and reason != "answer" and self._takes_place(page, neighbour):
                 replaced = replaced or neighbour
-            elif is_open or view.is_unconfirmed(neighbour):
+            elif may_be_copy or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
-                stays = previous is None or is_row(page.item_values)
-                action = Action.SKIP if stays else Action.FORGET
+                action = Action.FORGET if previous and not is_row(page.item_values) else Action.SKIP
                 return action, self._with_similarity(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
@@ -265,17 +263,8 @@ class Judge:
         if replaced is not None:
             verdict = self._with_similarity(page, "canonical", replaced, view, dropped=False)
         elif near_miss is not None:
-            neighbour, rejected_by = near_miss
-            reason = "near miss" if previous is None else "changed"
-            verdict = self._with_similarity(page, reason, neighbour, view, dropped=False)
-            least = None
-            if rejected_by == "page-specific text":
-                least = min_similarity(page, neighbour, view.repeated_text, self._options)
-            differing = differing_values(page, neighbour) if rejected_by == "fields" else b""
-            fields = tuple(sorted(names[byte] for byte in differing if byte in names))
-            verdict = replace(
-                verdict, rejected_by=rejected_by, min_similarity=least, differing_fields=fields
-            )
+            verdict = self._near_miss(page, *near_miss, view, names)
+            verdict = replace(verdict, reason="near miss" if previous is None else "changed")
         else:
             kept: Reason = "new" if page.content is not None else "thin"
             verdict = verdict_of(page, kept if previous is None else "changed")
@@ -283,8 +272,29 @@ class Judge:
             verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
         return Action.KEEP, verdict
 
+    def _near_miss(
+        self,
+        page: StoredPage,
+        neighbour: StoredPage,
+        rejected: Rejection,
+        view: View,
+        names: Mapping[int, str],
+    ) -> Verdict:
+        by, other = rejected
+        least = None
+        if by == "page-specific text":
+            least = min_similarity(page, other, view.repeated_text, self._options)
+        differing = differing_values(page, other) if by == "fields" else b""
+        return replace(
+            verdict_of(page, "near miss", neighbour),
+            rejected_by=by,
+            similarity=similarity(page, other, view.repeated_text),
+            min_similarity=least,
+            differing_fields=tuple(sorted(names[byte] for byte in differing if byte in names)),
+        )
+
     def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
-        """Whether the page is where its twin declares to be: no page takes its place in turn."""
+        """Whether the page has the address that its twin declares, and the twin hasn't."""
         if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
             return False
         return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
@@ -297,27 +307,28 @@ class Judge:
         """
         yield from ((other, "item", None) for other in self._with_this_row(page, view))
         found = candidates(page, view, self._options)
-        rejections: set[RejectedBy | None] = set()
-        renamed: list[tuple[StoredPage, Reason]] = []
+        rejections: set[str] = set()
+        of_other_names: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
-            rejected_by = self._rejection(page, other, reason, view)
-            rejections.add(rejected_by)
+            rejected = self._rejection(page, other, reason, view)
+            if rejected is not None:
+                rejections.add(rejected.by)
             if (
-                rejected_by is None
+                rejected is None
                 and self._options.second_look
                 and reason in _BY_TEXT
                 and names_differ(page, other, repeated_words(page, other, view.repeated_text))
             ):
-                renamed.append((other, reason))
+                of_other_names.append((other, reason))
             else:
-                yield other, reason, rejected_by
-        if not renamed:
-            return
-        has_two_names = not rejections.isdisjoint({"title", "shared notice"}) or any(
-            are_two_subjects(renamed[0][0], other, view.repeated_text) for other, _ in renamed[1:]
+                yield other, reason, rejected
+        text_has_two_names = not rejections.isdisjoint({"title", "shared notice"}) or any(
+            are_two_subjects(of_other_names[0][0], other, view.repeated_text)
+            for other, _ in of_other_names[1:]
         )
-        for other, reason in renamed:
-            yield other, reason, "shared notice" if has_two_names else None
+        for other, reason in of_other_names:
+            notice = Rejection("shared notice", other)
+            yield other, reason, notice if text_has_two_names else None
 
     def _row_verdict(self, row: StoredPage, view: View) -> Verdict | None:
         other = next(self._with_this_row(row, view), None)
@@ -327,36 +338,41 @@ class Judge:
         return replace(verdict, provisional=view.is_unconfirmed(other))
 
     def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
-        """Pages of the same template and name that gave the very row, see `names_itself`.
-
-        It came out in this run, or did before, where unchanged pages are dropped.
-        """
+        """Pages of the same template and name that gave the very row, see `names_itself`."""
         if not self._options.second_look:
             return
         for other in islice(view.same_row(), _MAX_SAME_ROW):
-            is_row_now = not say_more(page.item_values, other.item_values)  # else before it changed
-            came_out = (self._options.unchanged == "drop", self._memory.has_seen(other), is_row_now)
             if (
-                sum(came_out) > 1
+                self._gave_row_out(page, other)
                 and in_one_template(page, other)
                 and not are_two_subjects(page, other, view.repeated_text)
                 and not self.answers.are_other_pages(page, other)
             ):
                 yield other
 
+    def _gave_row_out(self, row: StoredPage, other: StoredPage) -> bool:
+        """Whether the row came out in this run, or did before, where unchanged pages are dropped.
+
+        A page keeps for one run the rows that it had before it changed.
+        """
+        has_it_now = not say_more(row.item_values, other.item_values)
+        if self._options.unchanged == "drop":
+            return has_it_now or self._memory.has_seen(other)
+        return has_it_now and self._memory.has_seen(other)
+
     def _rejection(
         self, page: StoredPage, other: StoredPage, reason: Reason, view: View
-    ) -> RejectedBy | None:
+    ) -> Rejection | None:
         """The answer or test that rejects a candidate, see twins.py; None: the page is its copy."""
         if self.answers.are_other_pages(page, other):
-            return "answer"
-        decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
-        rejected_by = decide(other, by_text=reason in _BY_TEXT)
-        sibling = self._memory.first_copy(page, other)
-        if rejected_by is None and sibling is not None:
-            # Two pages of a site that it would keep alone are no copies of one page of another.
-            return decide(sibling, by_text=reason in _BY_TEXT)
-        return rejected_by
+            return Rejection("answer", other)
+        # Two pages of a site that it would keep alone are no copies of one page of another.
+        for one in filter(None, (other, self._memory.first_copy(page, other))):
+            by_text = reason in _BY_TEXT
+            by = rejection(page, one, view.repeated_text, self._options, by_text=by_text)
+            if by is not None:
+                return Rejection(by, one)
+        return None
 
     def _answered(
         self, page: StoredPage, previous: StoredPage | None, view: View
@@ -365,7 +381,8 @@ class Judge:
         return [
             (other, "answer", None)
             for other in self.answers.copies(page, view)
-            if previous is None or _age(other) < _age(previous)
+            if previous is None
+            or (other.first_seen, other.url) < (previous.first_seen, previous.url)
         ]
 
     def _with_similarity(
@@ -373,10 +390,6 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, similarity=similarity(page, other, view.repeated_text))
-
-
-def _age(page: StoredPage) -> tuple[float, str]:
-    return page.first_seen, page.url
 
 
 def stored_page(

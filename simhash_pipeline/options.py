@@ -85,6 +85,12 @@ def age_secs(text: str) -> int:
     return int(age[1]) * _SECS[age[2]]
 
 
+def age_text(secs: int) -> str:
+    """Seconds as `age_secs` reads them, in the largest unit that gives a whole number."""
+    unit, size = max(_SECS.items(), key=lambda one: (secs % one[1] == 0, one[1]))
+    return f"{secs // size}{unit}"
+
+
 def _age(value: Any) -> int:
     return age_secs(value) if isinstance(value, str) and value[-1:].isalpha() else _int(value)
 
@@ -223,7 +229,9 @@ class Options:
         "content",
         one_of("content", "structure", "both", "either"),
         "Which fingerprints must be near those of one stored page: `content`, `structure`, `both` "
-        "or `either`.",
+        "or `either`. `structure` compares no texts or titles, and item values only if "
+        "`SIMHASH_ITEM_FIELDS` is set; pages under 10 elements are kept. With `either`, only "
+        "differing item values reject a match by structure.",
     )
     content_distance: int = _option(
         3,
@@ -260,7 +268,7 @@ class Options:
         50,
         whole(1, 10_000, "tokens"),
         "Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the "
-        "same title and text (on the same site also 95 % of the rest).",
+        "same title and text.",
     )
     store: str = _option(
         "auto",
@@ -281,7 +289,7 @@ class Options:
     expire_after: int | None = _option(
         None,
         or_none(AGE),
-        "When a crawl starts, forget pages that were not seen for this long: `90d`, `12h`, `30m`, "
+        "Before its first page a crawl forgets pages not seen for this long: `90d`, `12h`, `30m`, "
         "or a number of seconds. None keeps all.",
     )
     unchanged: str = _option(
@@ -365,8 +373,8 @@ class Options:
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
-        "Read at most this many bytes of a page (fewer if it has extremely many tags). Truncated "
-        "pages are counted; the first is logged.",
+        "Read at most this many bytes of a page, a 32nd as many tags, and a fifth as much main "
+        "text. Truncated pages are counted; the first is logged.",
     )
     page_timeout_secs: int = _option(
         30,

@@ -19,9 +19,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from threading import Lock
+from urllib.parse import urlsplit
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
 from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.titles import WORD, WORD_BITS, word_blocks, words_of
@@ -169,6 +171,12 @@ class RepeatedText:
                 self._known.clear()
             self._known[host] = self._store.repeated_text(*host)
         return template_of(structure, self._known[host])
+
+    def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
+        """The judged page's title and main text, without what its template repeats by now."""
+        host = (verdict.namespace, urlsplit(verdict.key).netloc)
+        title, text = page_specific(page.title, page.text, self.template(host, page.structure))
+        return text if text.startswith(title) else f"{title}\n{text}"
 
     def learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
         """Count the blocks of a kept page, and store what more is known then."""

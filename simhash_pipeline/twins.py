@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import differing, is_part, is_row, say_the_same
+from simhash_pipeline.item_values import NO_VALUES, differing, is_part, is_row, say_the_same
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.simhash import hamming_distance
@@ -26,7 +26,7 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 # may have been read as text on one day and left out on another.
 MIN_MAIN_SIMILARITY = 0.5
 _MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
-# For thin pages, and for texts of a host of which too few are known: their main text proves little.
+# For texts of a host of which too few are known: what they have in common may be its notice.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 
 
@@ -94,11 +94,14 @@ def _is_of_a_part(page: StoredPage, other: StoredPage) -> bool:
 
 
 def differing_values(page: StoredPage, other: StoredPage) -> bytes:
-    """The names, a byte each, by which its item says what no item of the other page does."""
-    if page.item_values is None or other.item_values is None:
+    """The names, a byte each, by which its item says what no item of the other page does.
+
+    A page that was stored without its item, as by a crawl with other settings, lacks all of them.
+    """
+    if page.item_values is None:
         return b""
     bits = _structure_bits(page, other) if page.site == other.site else None
-    return differing(page.item_values, other.item_values, bits)
+    return differing(page.item_values, other.item_values or NO_VALUES, bits)
 
 
 def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
@@ -185,8 +188,11 @@ def similarity(
 
 
 def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:
-    """Whether article text and item are as they were, whatever surrounds the article."""
-    if differing_values(page, previous):
+    """Whether article text and item are as they were, whatever surrounds the article.
+
+    What the item said is not known of a page that was stored without it.
+    """
+    if previous.item_values is not None and differing_values(page, previous):
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None

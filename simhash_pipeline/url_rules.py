@@ -73,6 +73,7 @@ class Learnt:
     urls: int  # of dropped and kept pages
     saved: int  # requests for these, by the taken rules
     lost: int  # URLs by which another story than theirs would have been fetched
+    others: list[str]  # query keys that no taken rule is about, of copies that one explains in part
 
 
 def learn(
@@ -89,8 +90,9 @@ def learn(
     stories = _stories(pairs, kept)
     support: Counter[UrlRule] = Counter()
     example: dict[UrlRule, tuple[str, str]] = {}
-    for pair in pairs:
-        for rule in differences(*pair):
+    differing = [differences(*pair) for pair in pairs]
+    for pair, rules in zip(pairs, differing, strict=True):
+        for rule in rules:
             support[rule] += 1
             example.setdefault(rule, pair)
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
@@ -101,7 +103,7 @@ def learn(
         ):
             stories |= {url: stories[other] for other, url in against[rule]}  # missed copies
     alone = {rule: len(_merged(stories, [rule])) for rule in tried}
-    refusals = {rule: f"{lost:,} stories lost" for rule, lost in alone.items() if lost}
+    refusals = {rule: _loses(lost) for rule, lost in alone.items() if lost}
     refusals |= _conflicts([rule for rule in tried if not alone[rule]], stories, support)
     taken = [rule for rule in tried if rule not in refusals]
     evidence = [
@@ -116,7 +118,14 @@ def learn(
         for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
     ]
     saved = len(stories) - len({applied_all(url, taken) for url in stories})
-    return Learnt(evidence, len(stories), saved, len(_merged(stories, taken)))
+    helped = set(taken)
+    left = {rule for rules in differing if helped.intersection(rules) for rule in rules} - helped
+    lost = len(_merged(stories, taken))
+    return Learnt(evidence, len(stories), saved, lost, sorted({rule.key for rule in left}))
+
+
+def _loses(stories: int) -> str:
+    return f"it would lose {stories:,} article{'s' * (stories != 1)}"
 
 
 def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:
@@ -157,7 +166,7 @@ def _conflicts(
         guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
         weakest = min(guilty, key=lambda one: support[one])
         others = " and ".join(sorted({rule.key for rule in guilty} - {weakest.key}))
-        refused[weakest] = f"stories lost with {others}"
+        refused[weakest] = f"together with {others} it would merge two articles"
         rules.remove(weakest)
     return refused
 

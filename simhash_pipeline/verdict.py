@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
@@ -31,6 +31,13 @@ RejectedBy = Literal[
 ]
 
 
+class Rejection(NamedTuple):
+    """The test that tells a page from its neighbour, or from an earlier copy of that."""
+
+    by: RejectedBy
+    page: StoredPage
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What was decided about a page, and against which stored page; distances in bits."""
@@ -44,7 +51,7 @@ class Verdict:
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
-    # Of the page-specific texts, 0-1; in two templates of this page's; None for pages of two sites
+    # Of the page-specific texts, 0-1; in two templates of the main texts; None for two sites
     similarity: float | None = None
     rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
     min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
@@ -54,6 +61,8 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
+    # Whether the unchanged page was stored without its item's values, and has them from now on
+    gives_values: bool = field(default=False, compare=False)
     # The canonical URLs, by which stores know the pages.
     key: str = field(default="", compare=False)
     twin_key: str | None = field(default=None, compare=False)

@@ -1,9 +1,15 @@
-"""What a test does that lacks a server, a browser or Java."""
+"""What a test does outside CI, and where it lacks a server, a browser or Java."""
 
 import os
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
+
+
+def examples(most: int) -> settings:
+    """So many under CI; elsewhere, where each run draws others, a third of them."""
+    return settings(max_examples=most if os.environ.get("CI") else most // 3)
 
 
 def skip_aloud(reason: str) -> NoReturn:

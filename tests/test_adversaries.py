@@ -142,6 +142,18 @@ def test_a_page_of_another_host_makes_one_of_a_family_go() -> None:
     assert [sum(each.dropped for each in verdicts) for verdicts in (alone, after)] == [0, 1]
 
 
+def test_a_variant_that_an_earlier_copy_rejects_is_told_by_its_figures() -> None:
+    """The maker's page has no price: the shop's second one differs from the shop's first."""
+    html = f"<title>Lamp</title><h1>Lamp</h1><p>{story(1)}</p><p>Price: <b>{{}}</b></p>"
+    with Judge() as judge:
+        judge.judge(ATTACKER, html.format("see the shops"))
+        first, second = (
+            judge.judge(f"{VICTIM}/{n}", html.format(n), {"price": n}) for n in (41, 57)
+        )
+    assert (first.dropped, second.dropped) == (True, False)
+    assert (second.rejected_by, second.differing_fields) == ("fields", ("price",))
+
+
 def titled(title: str, text: str) -> PageFingerprint:
     return Fingerprinter().fingerprint(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>")
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pandas
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Judge, OptionsError, dedupe
-from tests.archive.archives import OTHER, STORY, html, page, write_json_lines
+from tests.archive.archives import OTHER, STORY, html, page, products, write_json_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +115,35 @@ def test_a_feed_is_deduplicated_as_by_the_command(tmp_path: Path, simhash: Simha
     by_command = [row["url"] for row in map(json.loads, results) if row["kept"]]
     kept = [row["url"] for row in dedupe(rows)]
     assert kept == [*by_command, A]  # it has no page: dedup lists it as a fault
+
+
+def test_variants_are_kept_from_whatever_file_they_are_read(
+    tmp_path: Path, simhash: Simhash
+) -> None:
+    """A line's other keys and a row's other columns are item values; so is no number of a row."""
+    rows = [*products(), {**products()[4], "url": "http://a.example/again"}]
+    frame = pandas.DataFrame(rows)
+    write_json_lines(tmp_path / "a.jsonl", rows)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    urls = [row["url"] for row in products()]
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        assert simhash(tmp_path, "dedup", name, "-o", "kept.jsonl").returncode == 0
+        results = map(json.loads, (tmp_path / "kept.jsonl").read_text().splitlines())
+        assert [row["url"] for row in results if row["kept"]] == urls, name
+    answers = map(json.loads, simhash(tmp_path, "judge", "a.jsonl").stdout.splitlines())
+    assert [each["url"] for each in answers if not each["dropped"]] == urls
+    with Judge() as judge:
+        verdicts = [judge.judge(row["url"], row["html"], row) for row in rows]
+    assert [each.url for each in verdicts if not each.dropped] == urls
+    assert [row["url"] for row in dedupe(rows)] == urls
+    assert [row.url for row in dedupe(frame)] == urls
+    assert [row.url for row in dedupe(pandas.read_parquet(tmp_path / "a.parquet"))] == urls
+
+
+def test_the_number_of_a_frame_s_row_is_no_value() -> None:
+    rows = [page("a", f"0 {STORY} 1"), page("b", f"0 {STORY} 1")]
+    assert [row.Index for row in dedupe(pandas.DataFrame(rows))] == [0]
 
 
 def test_a_judge_takes_a_text_in_place_of_a_page() -> None:

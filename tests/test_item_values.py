@@ -32,6 +32,8 @@ from tests.crawl.trap_site import prose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simhash_pipeline.stores.contract import Store
+
 A, B = "http://a.example/shoe/1", "http://a.example/shoe/2"
 SHOE = prose("a shoe")
 LONG = " ".join(f"sentence {n} of this body." for n in range(60))
@@ -316,6 +318,25 @@ def test_an_item_within_itself_ends() -> None:
     assert "title" in said(item).names.values()
 
 
+@pytest.mark.parametrize(
+    ("match", "named", "is_kept"),
+    [("structure", (), False), ("structure", ("price",), True), ("either", (), True)],
+)
+def test_a_match_by_structure_is_judged_by_values_alone(
+    match: str, named: tuple[str, ...], is_kept: bool
+) -> None:
+    """By `structure` only by those that ITEM_FIELDS names; texts and titles may differ."""
+    boxes = "".join(f"<div class=box{number}>" for number in range(12))
+    options = Options(match=match, item_fields=named)
+    for price in (41, 42):
+        with Judge("memory:", options) as judge:
+            judge.judge(A, f"<title>One</title>{boxes}{prose('one')} 41", {"price": 41})
+            html = f"<title>Two</title>{boxes}{prose('two')} {price}"
+            verdict = judge.judge(B, html, {"price": price})
+        assert verdict.dropped == (price == 41 or not is_kept)
+        assert verdict.rejected_by == (None if verdict.dropped else "fields")
+
+
 def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     item = {"title": "Runner", "sku": "X", "price": 1299.0}
     names = {
@@ -368,6 +389,32 @@ def test_a_value_that_the_kept_item_lacks_is_missing(first: dict[str, Any], pric
         assert [(one.reason, one.differing_fields) for one in priced] == [
             ("near miss", ("price",))
         ] * 3
+
+
+def test_pages_stored_without_values_cost_no_variant(store: Store) -> None:
+    """As by an archive of WARC files: they lack all values, until they are met unchanged."""
+    sizes = {f"http://a.example/shoe-{name}": size for name, size in zip("abc", "123", strict=True)}
+
+    def judged(judge: Judge, url: str, size: str) -> tuple[bool, str, tuple[str, ...]]:
+        found = judge.judge(url, page(f"<p>Size {size}"), {"size": size})
+        return found.dropped, found.reason, found.differing_fields
+
+    without = Judge(store, Options(item_fields=None))
+    assert [judged(without, *each)[0] for each in sizes.items()] == [False, True, True]
+    (a, one), (b, two), (c, three) = sizes.items()
+    judge = Judge(store, Options(unchanged="drop"))
+    assert judged(judge, b, two) == (False, "near miss", ("size",))
+    assert judged(judge, a, one) == (True, "unchanged", ())
+    assert judged(judge, "http://a.example/copy", one)[:2] == (True, "content")
+    assert judged(judge, c, three) == (False, "near miss", ("size",))
+
+
+def test_named_values_count_between_sites_against_a_page_stored_without() -> None:
+    for options, is_dropped in ((Options(), True), (Options(item_fields=("size",)), False)):
+        with Judge(options=options) as judge:
+            judge.judge(A, page("<p>Size 42"))
+            other = judge.judge("http://b.example/", page("<p>Size 42"), {"size": "42"})
+            assert other.dropped is is_dropped
 
 
 def test_a_value_that_appears_on_a_known_page_changes_it() -> None:

@@ -41,6 +41,7 @@ def test_the_first_inputs_of_the_long_run_are_harmless(targets: Targets, target:
         getattr(targets, target)(random.Random(number))
 
 
+@pytest.mark.ci
 def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,6 +60,6 @@ def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
 @pytest.mark.skipif(native.kernel is None, reason="no kernel is built")
 def test_a_wrong_call_of_the_kernel_raises_and_leaves_nothing_behind() -> None:
     """In a process of its own, which a crash would end."""
-    command = [sys.executable, "-m", wrong_calls.__name__, "--calls", "2000"]
+    command = [sys.executable, "-m", wrong_calls.__name__, "--calls", "500"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "2,000 wrong calls: 0 faults\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "500 wrong calls: 0 faults\n"), done.stderr

@@ -6,7 +6,7 @@ import pytest
 from scrapy.settings import Settings
 
 from simhash_pipeline import Options, OptionsError
-from simhash_pipeline.options import PRESETS
+from simhash_pipeline.options import PRESETS, age_secs, age_text
 from simhash_pipeline.page.segment import simplified
 from simhash_pipeline.page.stamp import stamp_for
 
@@ -112,6 +112,11 @@ def test_all_faults_are_named_together() -> None:
         "SIMHASH_CONTENT_DISTANCE",
     ]
     assert "did you mean SIMHASH_MATCH?" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["61s", "1m", "36h", "90d", "2w"])
+def test_an_age_is_written_as_it_is_read(text: str) -> None:
+    assert age_text(age_secs(text)) == text
 
 
 def test_a_part_of_a_name_suggests_the_setting() -> None:

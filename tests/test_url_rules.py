@@ -105,7 +105,7 @@ def test_a_tracking_key_is_taken_though_the_crawl_missed_a_copy() -> None:
     (one,) = learn(pairs, kept, 3).evidence
     assert (one.taken, one.counter_examples) == (True, 1)
     (one,) = learn(pairs[:19], kept, 3).evidence  # a twentieth speaks against it
-    assert (one.taken, one.refusal) == (False, "1 stories lost")
+    assert (one.taken, one.refusal) == (False, "it would lose 1 article")
     unknown = [(url.replace("utm_source", "from"), twin) for url, twin in pairs]
     kept = {url.replace("utm_source", "from") for url in kept}
     (one,) = learn(unknown, kept, 3).evidence
@@ -119,7 +119,7 @@ def test_what_refuses_a_rule_is_named() -> None:
     )
     kept = {f"{A}/{n}" for n in range(5)} | {f"{A}/other?a=1", f"{A}/other?b=1"}
     refusals = {one.rule.key: one.refusal for one in learn(pairs, kept, 3).evidence}
-    assert refusals == {"a": "", "b": "stories lost with a"}
+    assert refusals == {"a": "", "b": "together with a it would merge two articles"}
 
 
 def test_of_rules_that_lose_a_page_only_together_the_weaker_goes() -> None:
@@ -198,6 +198,31 @@ def test_the_rules_that_are_taken_are_written_for_the_discarder(
             "args": ["sid"],
         }
     ]
+
+
+def test_a_named_log_is_enough_where_its_spider_has_a_store(
+    simhash: Simhash, crawled: Path
+) -> None:
+    """Of the two stores of the project."""
+    folder = crawled / ".scrapy/simhash"
+    folder.mkdir(parents=True)
+    (crawled / "seen.sqlite").rename(folder / "news.sqlite")
+    open_store(f"sqlite:///{folder}/shop.sqlite").close()
+    result = simhash(crawled, "rules", "log")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "saved 4 of 10 requests, and lost 0 of 4 kept pages." in result.stdout
+
+
+def test_keys_that_keep_a_rule_from_saving_requests_are_named(
+    simhash: Simhash, crawled: Path
+) -> None:
+    lines = [drop(url=f"{A}/{n}?m={n}&utm_source=x", twin_url=f"{A}/{n}") for n in range(4)]
+    write_log(crawled / "log", lines)
+    with open_store(f"sqlite:///{crawled}/seen.sqlite") as store:
+        store.insert_many([page(f"{A}/list?m={n}", n) for n in range(4)])
+    result = simhash(crawled, "rules", "log", "-S", "seen.sqlite")
+    assert "    4 drops explained; it would lose 3 articles\n" in result.stdout
+    assert "saved 0 of 12 requests (some copies also have m), and lost 0 of 8" in result.stdout
 
 
 def test_without_enough_drops_there_are_none(simhash: Simhash, crawled: Path) -> None:

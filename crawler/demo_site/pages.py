@@ -1,5 +1,6 @@
 """Every address of the demo site and what it answers."""
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ NOT_FOUND: Final = (
 )
 
 
+@cache
 def all_pages() -> dict[str, Page]:
     """path?query -> page, for everything the site serves."""
     newsroom = read_newsroom()

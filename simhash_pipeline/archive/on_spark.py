@@ -36,6 +36,7 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 # A position is the file's number, and in the lowest 40 bits the row's.
 ROW_BITS = 40
+_ROW, _PLACE = "simhash_row", "simhash_place"
 
 
 def _session(master: str | None = None) -> SparkSession:
@@ -70,10 +71,9 @@ def dedup_on_cluster(
     names = sorted(path for (path,) in paths)
     files = spark.createDataFrame(list(enumerate(names)), "place int, name string")
     parts = f"{to}.parts/rows"
-    fingerprint = partial(_fingerprinted, options=options, time_field=time_field)
-    rows = _pages(source, pages, files, options, time_field).mapInArrow(
-        fingerprint, from_arrow_schema(ROWS)
-    )
+    columns = page_columns(source, dict(pages.dtypes), options, time_field)
+    fingerprint = partial(_fingerprinted, names=columns, options=options, time_field=time_field)
+    rows = _pages(pages, files, columns).mapInArrow(fingerprint, from_arrow_schema(ROWS))
     rows.write.mode("overwrite").parquet(parts)
     result = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep)
     writer = result.write.mode("overwrite")
@@ -102,27 +102,30 @@ def main() -> None:
         print(json.dumps(row))
 
 
-def _pages(
-    source: str, pages: DataFrame, files: DataFrame, options: Options, time_field: str | None
-) -> DataFrame:
-    """The columns that are needed, with the number of each row and the place of its file."""
-    wanted = page_columns(source, pages.columns, options, time_field)
+def _pages(pages: DataFrame, files: DataFrame, names: list[str]) -> DataFrame:
+    """The columns of these names, the number of each row, and the place of its file.
+
+    They are numbered, as `mapInArrow` fails for some names.
+    """
+    quoted = (f"`{name.replace('`', '``')}`" for name in names)
+    wanted = [functions.col(name).alias(f"column_{n}") for n, name in enumerate(quoted)]
     row, file = functions.col("_metadata.row_index"), functions.col("_metadata.file_path")
-    numbered = pages.select(*wanted, row.alias("_row"), file.alias("_file"))
+    numbered = pages.select(*wanted, row.alias(_ROW), file.alias("_file"))
     found = numbered.join(functions.broadcast(files), numbered["_file"] == files["name"])
-    return found.select(*wanted, "_row", files["place"].alias("_place"))
+    return found.drop("_file", "name").withColumnRenamed("place", _PLACE)
 
 
 def _fingerprinted(
-    batches: Iterable[pa.RecordBatch], options: Options, time_field: str | None
+    batches: Iterable[pa.RecordBatch], names: list[str], options: Options, time_field: str | None
 ) -> Iterator[pa.RecordBatch]:
     def record(row: dict[str, Any]) -> tuple[int, int, Page | Fault]:
-        place, number = row["_place"], row["_row"]
+        place, number = row.pop(_PLACE), row.pop(_ROW)
         page = item_page(row, number + 1, "", options, time_field)
         return (place << ROW_BITS) + number, place, page
 
     for batch in batches:
-        yield from fingerprint_rows(map(record, rows(batch, time_field)), options).to_batches()
+        named = batch.rename_columns([*names, _ROW, _PLACE])
+        yield from fingerprint_rows(map(record, rows(named, time_field)), options).to_batches()
 
 
 def judged(

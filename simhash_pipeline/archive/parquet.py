@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive import Record
 from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.item_values import heard
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import CHARSET_FIELD, page_field
 
@@ -27,7 +28,10 @@ _UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 @dataclass(frozen=True, slots=True)
 class ParquetPages:
-    """Rows with the columns that URL_FIELD and HTML_FIELD name, or `url` and `html`."""
+    """Rows with the columns that URL_FIELD and HTML_FIELD name, or `url` and `html`.
+
+    The other columns are item values, except those of bytes.
+    """
 
     path: Path
     options: Options
@@ -39,7 +43,7 @@ class ParquetPages:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         file, number = self._opened(), 0
-        there = file.schema_arrow.names
+        there = {column.name: str(column.type) for column in file.schema_arrow}
         columns = page_columns(self.path, there, self.options, self.time_field)
         for batch in self._batches(file, columns):
             for row in self._rows(batch):
@@ -81,11 +85,7 @@ class ParquetPages:
                 return [TOO_LONG]
             each = (batch.slice(number, 1) for number in range(batch.num_rows))
             return [row for one in each for row in self._rows(one)]
-        try:
-            return [*rows(batch, self.time_field)]
-        except (ValueError, OverflowError, KeyError, TypeError, pa.ArrowException) as error:
-            reason = " ".join(str(error).split())  # of times and zones that Python doesn't know
-            raise ArchiveError(f"{self.path} has values that can't be read: {reason}") from error
+        return [*rows(batch, self.time_field)]
 
     def _opened(self) -> Any:
         try:
@@ -96,9 +96,12 @@ class ParquetPages:
 
 
 def page_columns(
-    source: Path | str, there: list[str], options: Options, time_field: str | None
+    source: Path | str, there: Mapping[str, str], options: Options, time_field: str | None
 ) -> list[str]:
-    """Those of the columns that are to be read; ArchiveError if the page or its URL is missing."""
+    """Those of the columns that are to be read: the page's, and those that may be item values.
+
+    `there` gives the type of each. ArchiveError if the page or its URL is missing.
+    """
     has_text = options.content_field in there
     needed = [str(options.content_field) if has_text else page_field(options), options.url_field]
     if missing := [name for name in needed if name not in there]:
@@ -109,6 +112,8 @@ def page_columns(
             f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
         )
     read = {*needed, page_field(options), CHARSET_FIELD, "title", time_field}
+    bytes_only = {name for name, kind in there.items() if "binary" in kind.partition("<")[0]}
+    read.update(name for name in heard(there, options) if name not in bytes_only)
     return [name for name in there if name in read]
 
 
@@ -122,5 +127,16 @@ def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
         units = batch.column(place).cast(pa.int64()).cast(pa.float64(), safe=False)
         seconds = pc.divide(units, float(_UNITS_A_SECOND[batch.schema.types[place].unit]))
         batch = batch.set_column(place, time_field, seconds)
-    found: list[dict[str, Any]] = batch.to_pylist()
-    return found
+    columns = map(_values, batch.columns)
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """None for all if Python doesn't know one, such as a time after the year 9999 or its zone."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError, KeyError, TypeError, pa.ArrowException):
+        return [None] * len(column)
+    if pa.types.is_map(column.type):  # which has pairs
+        return [None if pairs is None else dict(pairs) for pairs in values]
+    return values

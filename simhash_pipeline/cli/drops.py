@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from scrapy.settings import BaseSettings
@@ -53,6 +54,7 @@ SHEET = {
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
+SHOWN_KEYS = 5  # of those that no rule is about
 
 
 class DroppedCommand(Command):
@@ -65,12 +67,21 @@ class DroppedCommand(Command):
             action="store_true",
             help="list the pages that were kept although a stored page is near",
         )
-        parser.add_argument(
+        shape = parser.add_mutually_exclusive_group()
+        shape.add_argument(
+            "--list",
+            action="store_true",
+            help="print a line for each drop, as with --csv: URL, twin, reason",
+        )
+        shape.add_argument(
             "--csv",
             action="store_true",
             help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
             "With answers in the first column (copy, another page) it is a sheet for "
             "SIMHASH_ANSWERS",
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="write the CSV lines to this file"
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -78,10 +89,23 @@ class DroppedCommand(Command):
         if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        if arguments.csv:
-            picked = filter(summary.selection.picks, log)
-            drops = (each for each in picked if isinstance(each, Drop))
-            _print_sheet(each for each in drops if each.is_near_miss == arguments.kept)
+        picked = filter(summary.selection.picks, log)
+        drops = (each for each in picked if isinstance(each, Drop))
+        drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        if arguments.output is not None:
+            with (
+                atomic_write(arguments.output, [path]) as part,
+                part.open("w", encoding="utf-8", errors="replace", newline="") as file,
+            ):
+                lines = _write_sheet(drops, file)
+            print_lines([f"{arguments.output}: {counted(lines, 'line')}"])
+        elif arguments.csv:
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
+            _write_sheet(drops, sys.stdout)
+        elif arguments.list:
+            for drop in drops:
+                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
         else:
             summary.take(log)
             shown = kept_near if arguments.kept else summed_up
@@ -89,17 +113,20 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def _print_sheet(drops: Iterable[Drop]) -> None:
-    """In UTF-8 with its mark, without which Excel reads no Chinese."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
-    sys.stdout.write("\ufeff")
-    sheet = csv.writer(sys.stdout)
-    sheet.writerow(["answer", *SHEET])
-    for drop in drops:
+def _write_sheet(drops: Iterator[Drop], file: TextIO) -> int:
+    """How many drops were written, behind a head with UTF-8's mark, which Excel needs.
+
+    A log that can't be read fails before the head.
+    """
+    sheet, lines = csv.writer(file), 0
+    first = list(islice(drops, 1))
+    sheet.writerow(["\ufeffanswer", *SHEET])
+    for drop in chain(first, drops):
         values = (getattr(drop, name) for name in SHEET.values())
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
+        lines += 1
+    return lines
 
 
 def _cell(text: str) -> str:
@@ -161,8 +188,8 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
 
 
 def _kept_near(summary: Summary) -> str:
-    check = f"{summary.kept_to_check:,} to check" if summary.kept_to_check else "none to check"
-    return f"{summary.kept_near:,} kept though near a stored page; {check}"
+    likely = f"{summary.kept_to_check:,}" if summary.kept_to_check else "none"
+    return f"{summary.kept_near:,} kept though near a stored page; likely copies: {likely}"
 
 
 def _verdict(summary: Summary) -> str:
@@ -186,7 +213,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.errors:
         yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
-        yield f"{summary.dry:,} whose items were kept (dry run or tagged)"
+        yield f"{counted(summary.dry, 'near-duplicate')}, also kept (dry run or tagged)"
     if summary.drops:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
@@ -204,7 +231,8 @@ def _first_looks(summary: Summary) -> Iterator[Line]:
         yield from _more(len(pages) - MAGNETS, "such pages")
     if closest := summary.closest():
         yield ""
-        yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
+        first = "Those to check, then the" if summary.to_check else "The"
+        yield Heading(f"{first} nearest to the thresholds (at most {CLOSEST})")
         for drop, found in closest:
             yield from _pair(drop, found)
 
@@ -261,7 +289,8 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                stores = _stores(summary, arguments, settings, opened)
+                spiders = (run.spider for run in reversed(summary.runs.values()))
+                stores = _stores(spiders, arguments, settings, opened)
             else:
                 stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
@@ -280,11 +309,10 @@ class ReportCommand(Command):
 
 
 def _stores(
-    summary: Summary, arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
+    spiders: Iterable[str], arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
 ) -> list[Store]:
-    """The stores of the log's spiders that are there; the last run's first."""
-    spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
-    own = [name for name in spiders if has_crawled(name, arguments, settings)]
+    """The stores of the log's spiders that are there, each once."""
+    own = [name for name in dict.fromkeys(spiders) if has_crawled(name, arguments, settings)]
     named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
     return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
@@ -319,7 +347,10 @@ class RulesCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "logs", nargs="*", type=Path, help="drop logs (default: the one of this project)"
+            "logs",
+            nargs="*",
+            type=Path,
+            help="drop logs, with their spiders' stores (default: the one of this project)",
         )
         parser.add_argument(
             "--min-support",
@@ -339,17 +370,28 @@ class RulesCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         arguments.log = None  # the project's
         logs = [LogReader(log) for log in arguments.logs or [resolve_log(arguments, settings)]]
-        drops = [
-            (page_key(record.url), page_key(record.twin_url))
-            for log in logs
-            for record in log
-            if isinstance(record, Drop)
-            and record.twin_url
-            and record.reason != "unchanged"
-            and not record.is_near_miss
-        ]
-        with resolve_store(arguments, settings).existing() as store:
-            kept = {page.url for page in progress(store.pages(), "pages", len(store))}
+        drops, spiders = [], dict[str, None]()
+        for record in chain.from_iterable(logs):
+            spiders[record.spider] = None
+            if (
+                isinstance(record, Drop)
+                and record.twin_url
+                and record.reason != "unchanged"
+                and not record.is_near_miss
+            ):
+                drops.append((page_key(record.url), page_key(record.twin_url)))
+        with ExitStack() as opened:
+            stores = []
+            if arguments.logs and not (arguments.store or arguments.spider):
+                arguments.log = arguments.logs[0]
+                stores = _stores(spiders, arguments, settings, opened)
+            if not stores:
+                stores = [opened.enter_context(resolve_store(arguments, settings).existing())]
+            kept = {
+                page.url
+                for store in stores
+                for page in progress(store.pages(), "pages", len(store))
+            }
         learnt = learn(drops, kept, arguments.min_support, arguments.take)
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
@@ -374,9 +416,11 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield Heading(heading)
             yield from _rule_blocks(rules)
             yield ""
+    more = ", ".join(learnt.others[:SHOWN_KEYS])
+    also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+        f"{counted(learnt.urls, 'request')}{also}, and lost {learnt.lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
 

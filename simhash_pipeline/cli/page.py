@@ -286,7 +286,7 @@ def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if options.match == "structure" or content is None or content <= limit:
         return "No twins: if A is stored, B is kept."
     far = f"the contents differ in {content} bits, and twins are within {limit}"
-    return f"No twins: {far}. Only then are sketches asked."
+    return f"No twins: {far}. Sketches are compared only within {counted(limit, 'bit')}."
 
 
 _WHY = {
@@ -321,11 +321,11 @@ def distance_grid(
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
-    A drop's reason says which of them were asked: another address or item's text may come first.
+    A drop's reason says which of them were used: another address or item's text may come first.
     """
     by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    asked = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
-    rows = [("", "A", "B", "differ in", "twins within")]
+    used = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
+    rows = [("", "A", "B", "differ in", "limit")]
     for name in _ALL:
         of_bits, left, right = SKETCH_BITS, "", ""  # sketches are too long to be read side by side
         if name != "sketch":
@@ -333,7 +333,7 @@ def distance_grid(
             left, right = (fingerprint_hex(getattr(page, name)) or "none" for page in (a, b))
         distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {of_bits} bits"
-        limit = str(getattr(options, f"{name}_distance")) if name in asked else "not asked"
+        limit = str(getattr(options, f"{name}_distance")) if name in used else "not used"
         rows.append((name, left, right, differ, limit))
     return Grid(rows)
 
@@ -383,6 +383,8 @@ class ExplainCommand(Command):
                 of_line = _opened(found[0], opened) if found else None
                 options = found[0].options if found else its.options
                 case = _with_texts(explain_drop(line, of_line, options), of_line, options)
+                is_crawled = has_crawled(line.spider, arguments, settings)
+                case = dataclasses.replace(case, is_crawled=is_crawled)
             else:
                 print(printable(_unknown(key, len(logs), len(stores), arguments)), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
@@ -482,6 +484,7 @@ class Case:
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     repeated_text: tuple[str, ...] = ()  # blocks of the page that its template repeats
     values: tuple[tuple[str, ...], ...] = ()  # name, A's and B's, of the items' fields that differ
+    is_crawled: bool = True  # else by `dedup` or `judge`
 
     @property
     def status(self) -> str:
@@ -538,10 +541,13 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 
 def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | None) -> Case:
-    """`line`: that of its near miss, which has the names of its item's values."""
+    """`line`: that of its near miss, which has its item's field names, and a person's answer."""
     near = _nearest(store, page, NEIGHBOURS)
     if not near:
         return Case(options, a=None, b=page, apart=Distances(None, None, None))
+    verdict = verdict_on(page, near[0], store, options, () if line is None else line.fields)
+    if line and line.reason == "answer" and page_key(line.twin_url or "") == near[0].url:
+        verdict = dataclasses.replace(verdict, dropped=False, rejected_by="answer")
     return Case(
         options,
         a=near[0],
@@ -549,7 +555,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | 
         apart=distances(page, near[0]),
         neighbours=tuple(near),
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
-        verdict=verdict_on(page, near[0], store, options, () if line is None else line.fields),
+        verdict=verdict,
     )
 
 
@@ -663,11 +669,14 @@ def _why_kept(case: Case) -> str:
 
 
 def _no_texts(case: Case) -> Iterator[Line]:
+    keep = "SIMHASH_KEEP_TEXT = True"
+    if not case.is_crawled:
+        keep = "-s SIMHASH_KEEP_TEXT=1 (for `dedup` also --store)"
     yield "The texts of the pages were not kept. To compare them:"
     pages = " ".join(shlex.quote(page.shown_url) for page in (case.a, case.b) if page is not None)
     rows = [
         ("now", f"scrapy simhash compare {pages}"),
-        ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
+        ("from the next run on", keep),
     ]
     yield Grid(rows, indent=2)
 

@@ -82,7 +82,7 @@ def _notes(named: NamedStore, options: Options) -> list[str]:
         notes.append(f"a crawl refuses it: {error}")
     except StoreError as error:
         return [str(error)]
-    notes.append(f"{pages:,} pages; settings decide about pages to come, and undo no verdict")
+    notes.append(f"{pages:,} pages; changed settings apply from now on; past drops stay dropped")
     if untold:
         notes.append(f"{untold:,} pages were stored without their texts (SIMHASH_KEEP_TEXT)")
     if silent:

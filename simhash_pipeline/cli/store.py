@@ -78,7 +78,9 @@ def _damage(record: Mapping[str, Any]) -> list[str]:
 
 def _info(record: Mapping[str, Any]) -> Grid:
     """The rows of a store that is whole."""
-    pages = f"{record['pages']:,}, {record['thin']:,} of them thin"
+    pages = f"{record['pages']:,}"
+    if record["thin"]:
+        pages += f", {record['thin']:,} with too few words for a fingerprint"
     rows = [("store", record["store"]), ("pages", pages)]
     if set(record["namespaces"]) - {""}:
         rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
@@ -92,7 +94,8 @@ def _info(record: Mapping[str, Any]) -> Grid:
         rows.append(("texts", f"{record['texts']:,}"))
     if record["repeated_text"]["hosts"]:
         learnt = record["repeated_text"].items()
-        rows.append(("repeated text", ", ".join(f"{n:,} {name}" for name, n in learnt)))
+        parts = (counted(n, name.removesuffix("s")) for name, n in learnt)
+        rows.append(("repeated text", "{2} in {1} of {0}".format(*parts)))
     if record["bytes"] is not None:
         rows.append(("size", size(record["bytes"])))
     return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])

@@ -74,8 +74,7 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
         f"wrong: {dropped:,} dropped that is another page, {kept:,} kept that is a copy."
     )
     yield ""
-    yield "The report asks about suspicious pairs first: where these alone were answered, the"
-    yield "thresholds are better than these figures."
+    yield "If you answered only suspicious pairs, these figures are too low."
     yield ""
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
@@ -86,6 +85,12 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
         yield f"No distance is right {least:.0%} of the time with enough certainty."
         yield f"{_needed(near, options, least)} Or name a lower --precision."
         return
+    farthest = max(_distances(answers), default=0)
+    if farthest < MAX_DISTANCE_BITS:
+        more = "" if farthest + 1 == MAX_DISTANCE_BITS else f" to {MAX_DISTANCE_BITS}"
+        yield f"No answered pair that distances decide is {farthest + 1}{more} bits apart: your"
+        yield "answers say nothing about such distances."
+        yield ""
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"
     yield f"they find {found:,} of {all_copies:,} copies:"
@@ -162,6 +167,13 @@ def _by_rule(line: SheetLine) -> bool | None:
     return _BY_RULE.get(line.reason)
 
 
+def _distances(answers: Iterable[SheetLine]) -> set[int]:
+    """The content distances of the pairs that these decide, up to the largest that can be set."""
+    decided = (line for line in answers if _by_rule(line) is None and line.reason != "sketch")
+    known = {line.distance for line in decided if line.distance is not None}
+    return known.intersection(range(MAX_DISTANCE_BITS + 1))
+
+
 def _similarity(line: SheetLine) -> float | None:
     """None for pages in two templates: another limit holds for them, which is no setting."""
     is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
@@ -192,12 +204,12 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     """The thresholds that find the most copies with an interval that begins at `least` or above.
 
     One after the other, in the order of `Thresholds`, each is as loose as that allows: as far as an
-    answered copy is, or as now. None if no content distance is right so often.
+    answered copy is, or as now, of which there may be no answers. None if no content distance is
+    right so often.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
-    by_content = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
-        "content_distance": by_content.intersection(range(MAX_DISTANCE_BITS + 1)),
+        "content_distance": {now.content_distance, *_distances(found)},
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},
         "min_similarity": {now.min_similarity, *(_similarity(line) for line in found)},
     }

@@ -199,7 +199,9 @@ class SimhashPipeline:
         entry = self._pending.track(item)
         self._items += 1
         try:
-            if not self._stopping:
+            if self._stopping:
+                self._stats.count_unasked()
+            else:
                 await self._judge(item, entry)
         finally:
             self._items -= 1
@@ -225,6 +227,7 @@ class SimhashPipeline:
             self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
+                self._stats.count_unasked()
                 return
             judged = shared.judged.result()
             self._report(item, shared, response)
@@ -234,6 +237,8 @@ class SimhashPipeline:
             self._stats.fault(error.kind, str(error), url)
         except (OptionsError, StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
+            if self._stopping:
+                self._stats.count_unasked()
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
         else:
@@ -462,7 +467,7 @@ class SimhashPipeline:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
                 self._report_failure(error)
-            self._stats.close(stored_pages, self._worker.answers)
+            self._stats.close(stored_pages, self._worker.expired, self._worker.answers)
             try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._stats.errors)

@@ -7,6 +7,7 @@ import math
 import shlex
 import time
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
@@ -18,7 +19,6 @@ from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
 
@@ -60,6 +60,8 @@ class CrawlStats:
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
+        jobdir = Path(crawler.settings.get("JOBDIR") or "")
+        self._is_resumed = bool(jobdir.name) and jobdir.is_dir() and any(jobdir.iterdir())
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
@@ -81,7 +83,7 @@ class CrawlStats:
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
-            self._look = f"; list them with `scrapy simhash dropped {log}`"
+            self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(drop_log, name, self._options)):
                 again = "; items of stored pages may come out once more"
                 self._logger.info(
@@ -187,6 +189,10 @@ class CrawlStats:
         """An item has no page: its response is JSON, say, or a PDF."""
         self._count("not_judged")
 
+    def count_unasked(self) -> None:
+        """An item is kept unjudged, as the crawl stops."""
+        self._count("unjudged")
+
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
         self._count_error(kind)
@@ -220,9 +226,11 @@ class CrawlStats:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
+    def close(self, stored_pages: int | None, expired: int, answers: tuple[int, int]) -> None:
         """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
         summary = self._summed_up()
+        if expired:
+            self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
@@ -241,7 +249,7 @@ class CrawlStats:
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 ": ".join(filter(None, [near.rejected_by, ", ".join(near.differing_fields)])),
-                self._look.replace("dropped", "dropped --kept", 1),
+                self._look.replace("--list", "--kept", 1),
             )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
@@ -257,10 +265,13 @@ class CrawlStats:
         self._warn_of_earlier_crawls()
 
     def _warn_of_earlier_crawls(self) -> None:
-        """A site that moved to another host looks as if the crawl had found nothing."""
+        """A site that moved to another host looks as if the crawl had found nothing.
+
+        In a crawl that is resumed, they are pages of its own beginning.
+        """
         judged = self._counts["kept"] + self._counts[self._dropping]
         earlier = self._dropped_for_earlier
-        if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
+        if not self._is_resumed and earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
             self._logger.warning(
                 "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
                 "URLs. If you want them again, forget the earlier pages (scrapy simhash store "
@@ -285,6 +296,7 @@ class CrawlStats:
             f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}": True,
             f"kept {sum(faults.values()):,} that could not be judged{_listed(faults)}": faults,
             f"kept {counts['not_judged']:,} without a page": counts["not_judged"],
+            f"kept {counts['unjudged']:,} unjudged": counts["unjudged"],
         }
         return ", ".join(part for part, is_shown in parts.items() if is_shown)
 

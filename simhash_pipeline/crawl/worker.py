@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -22,7 +23,7 @@ from twisted.internet.defer import Deferred
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import Said, said_by, waits
 from simhash_pipeline.judge import Judge
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options, age_text
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
@@ -44,6 +45,7 @@ OWN_OPTIONS = frozenset(
     {"content_distance", "structure_distance", "sketch_distance", "match", "scope", "namespace"}
 )
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 
@@ -125,6 +127,7 @@ class JudgeWorker:
         self._handed_over.set_result(None)
         self._patient_from = 0.0  # by the monotonic clock
         self._has_expired = False
+        self.expired = 0  # pages that were forgotten
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
     @property
@@ -259,8 +262,12 @@ class JudgeWorker:
 
     def _expire(self) -> None:
         if self._options.expire_after is not None and not self._has_expired:
-            self._store.expire(time.time() - self._options.expire_after)
+            self.expired = self._store.expire(time.time() - self._options.expire_after)
             self._has_expired = True
+            if self.expired:
+                pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"
+                age = age_text(self._options.expire_after)
+                logger.info("Forgot %s not seen for %s (SIMHASH_EXPIRE_AFTER)", pages, age)
 
     def _forget(self, verdict: Verdict) -> None:
         self._texts.forget(verdict)

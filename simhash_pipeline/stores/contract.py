@@ -202,7 +202,7 @@ class View:
         return self._near("structure", self._page.structure, max_distance_bits)
 
     def same(self, column: str) -> Iterator[StoredPage]:
-        """Pages of one digest, declared address or error page pattern, oldest first."""
+        """Pages with the page's value in a column of `SAME_COLUMNS`, oldest first."""
         value: bytes | None = getattr(self._page, column)
         if value is not None:
             yield from self._others(column, [value])

@@ -31,6 +31,20 @@ PAGES = [page("a"), page("a-again"), page("b", OTHER), page("b-again", OTHER)]
 KEPT = ["http://a.example/a", "http://a.example/b"]
 
 
+def products() -> list[dict[str, Any]]:
+    """Three variants of each of four products: one text, and a price of its own."""
+    return [
+        page(
+            f"{name}-{size}",
+            f"{' '.join(f'{name}{i}' for i in range(80))} Size {size}, {price} EUR",
+            sku=f"{name.upper()}-{size}",
+            price=price,
+        )
+        for number, name in enumerate(("boot", "sandal", "clog", "loafer"))
+        for size, price in ((38, 51.5 + number), (39, 62.5 + number), (40, 73.5 + number))
+    ]
+
+
 def write_json_lines(path: Path, items: Iterable[Any]) -> Path:
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
     opened = gzip.open if path.suffix == ".gz" else open

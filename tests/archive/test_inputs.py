@@ -109,6 +109,34 @@ def test_a_parquet_file_without_pages_is_refused_by_its_columns(tmp_path: Path) 
         urls(tmp_path / "a.parquet")
 
 
+def test_nested_columns_are_item_values_as_in_feeds(tmp_path: Path) -> None:
+    """Not those of bytes, nor times that Python doesn't know: the row is read."""
+    columns = {
+        "about.x": ["flat"],
+        "of": [{"binary": "yes"}],
+        "props": [{"colour": "red", "sizes": [{"eu": 41}, {"eu": 42}]}],
+        "tags": [["new", "sale"]],
+        "codes": pa.array([[("ean", "400123")]], pa.map_(pa.string(), pa.string())),
+        "raw": [b"bytes"],
+        "at": pa.array([10**18], pa.timestamp("us")),
+    }
+    one = {"url": ["http://a.example/"], "html": ["<p>x"]}
+    pq.write_table(pa.table({**one, **columns}), tmp_path / "a.parquet")
+    ((found, _),) = open_input(str(tmp_path / "a.parquet"), Options()).read()
+    assert isinstance(found, Page)
+    assert found.source.item is not None
+    assert found.source.item.pairs == (
+        ("url", "http://a.example/"),
+        ("about.x", "flat"),
+        ("of.binary", "yes"),
+        ("props.sizes.eu", "41"),
+        ("props.sizes.eu", "42"),
+        ("props.colour", "red"),
+        ("tags", "new\nsale"),
+        ("codes.ean", "400123"),
+    )
+
+
 def test_a_copy_of_parquet_has_the_other_rows_and_all_columns(tmp_path: Path) -> None:
     rows = [{**page, "more": [number]} for number, page in enumerate(PAGES)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")

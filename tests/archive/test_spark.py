@@ -1,6 +1,6 @@
 """On Spark in local mode, which needs Java: apt-get install default-jre-headless.
 
-One job is run by every `make test`, the others under CI.
+Jobs run under CI alone: Java takes longer to start than they take.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 
 from simhash_pipeline import Options
 from simhash_pipeline.errors import ArchiveError
-from tests.archive.archives import KEPT, PAGES
+from tests.archive.archives import KEPT, PAGES, products
 from tests.archive.engines import crowd, outcome, write_rows
 from tests.skipping import skip_aloud
 
@@ -93,6 +93,7 @@ def test_a_judge_in_each_partition_gives_the_verdicts_of_one_machine(
     assert rows == outcome(tmp_path, options, keep)
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> None:
     from simhash_pipeline.archive.on_spark import dedup_on_cluster
@@ -113,6 +114,24 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
         ("a.parquet", 1), ("a.parquet", 2), ("a.parquet", 3), ("b.parquet", 1), ("b.parquet", 2)
     ]  # fmt: skip
     assert not Path(f"{to}.parts").exists()
+
+
+@pytest.mark.ci
+@pytest.mark.usefixtures("spark")
+def test_other_columns_are_item_values_on_the_cluster(tmp_path: Path) -> None:
+    """Of any name, those of Spark's own tables too."""
+    from simhash_pipeline.archive.on_spark import dedup_on_cluster
+
+    rows = [
+        {"url": one["url"], "html": one["html"], "name": one["sku"], "an.odd`one": one["price"]}
+        for one in products()
+    ]
+    rows.append({**rows[4], "url": "http://a.example/again"})
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    to = tmp_path / "out.parquet"
+    dedup_on_cluster(f"file://{tmp_path}/a.parquet", f"file://{to}", Options(), master=MASTER)
+    found = pq.read_table(to).to_pylist()
+    assert [row["url"] for row in found if row["kept"]] == [one["url"] for one in products()]
 
 
 @pytest.mark.ci

@@ -182,7 +182,7 @@ def test_of_two_twins_the_one_whose_files_come_is_kept(project: Path, order: int
         (["fetch", "@@@/story/1"], "<h1>Story 1</h1>"),
         (["parse", "@@@/story/1", "--spider", "stories"], "'title': 'Story 1'"),
         (["check", "stories"], ""),
-        (["bench"], ""),
+        pytest.param(["bench"], "", marks=pytest.mark.ci),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )

@@ -25,7 +25,7 @@ drops.jsonl
 3 of 12 pages dropped; 2 to check
 7 kept; 2 kept that could not be judged; 2026-05-04 12:00 to 2026-05-05 12:00 UTC
 
-The likeliest to be wrong (at most 10)
+Those to check, then the nearest to the thresholds (at most 10)
   http://b.example/3
     ≈ http://a.example/1
     at the threshold: content 3 of 3 bits
@@ -79,12 +79,26 @@ def test_drops_are_printed_as_a_sheet_that_answers_can_be_written_into(
     assert result.stdout.startswith("\ufeffanswer,twin_url,url,")
     (row,) = csv.DictReader(result.stdout.removeprefix("\ufeff").splitlines())
     assert (row["answer"], row["title"], row["distance"]) == ("", "'=1+1, 渡轮\\u001b", "1")
+    written = simhash(tmp_path, "dropped", log.name, "-o", "to.csv")
+    assert written.stdout == "to.csv: 1 line\n"
+    assert (tmp_path / "to.csv").read_bytes() == result.stdout.encode()
     near = simhash(tmp_path, "dropped", log.name, "--csv", "--kept").stdout
     assert "http://a.example/9" in near
     assert "http://a.example/2" not in near
     (tmp_path / "sheet.csv").write_text(result.stdout.replace("\r\n,", "\r\nanother page,"))
     ((pair, line),) = read_sheet(tmp_path / "sheet.csv").items()
     assert (pair, line.twins) == (("http://a.example/1", "http://a.example/2"), False)
+
+
+def test_drops_are_listed_one_a_line(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "--list")
+    assert result.returncode == 0
+    assert result.stdout == (
+        "http://a.example/2  http://a.example/1  content\n"
+        "http://a.example/2  http://a.example/1  thin\n"
+        "http://b.example/3  http://a.example/1  content\n"
+    )
+    assert simhash(log.parent, "dropped", log.name, "--list", "--kept").stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -134,7 +148,7 @@ def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
 def test_a_dry_run_says_that_its_items_were_kept(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(dry_run=True)])
     result = simhash(tmp_path, "dropped", str(log))
-    assert "1 whose items were kept (dry run or tagged)" in result.stdout
+    assert "1 near-duplicate, also kept (dry run or tagged)" in result.stdout
 
 
 def test_what_would_steer_a_terminal_is_not_printed(simhash: Simhash, tmp_path: Path) -> None:
@@ -201,7 +215,7 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
 ) -> None:
     if content is not None:
         (tmp_path / "bad.jsonl").write_bytes(content)
-    for more in ([], ["--run", "last"]):
+    for more in ([], ["--run", "last"], *([["--csv"], ["--list"]] if command == "dropped" else [])):
         result = simhash(tmp_path, command, "bad.jsonl", *more)
         assert (result.returncode, result.stdout) == (2, "")
         (line,) = result.stderr.splitlines()

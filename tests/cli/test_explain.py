@@ -93,7 +93,7 @@ def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_pat
     assert result.returncode == 0
     assert "The texts of the pages were not kept. To compare them:" in result.stdout
     assert "scrapy simhash compare http://a.example/1 http://a.example/2\n" in result.stdout
-    assert "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)" in result.stdout
+    assert "from the next run on  SIMHASH_KEEP_TEXT = True\n" in result.stdout
 
 
 def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> None:
@@ -113,6 +113,7 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
     (texts / "page.html").write_text(html(STORY))
     of_log = simhash(texts, "explain", "http://a.example/1", "--log", log.name)
     assert of_log.stdout.startswith("Dropped 2026-05-04 12:00 UTC")
+    assert "-s SIMHASH_KEEP_TEXT=1 (for `dedup` also --store)\n" in of_log.stdout
     for url, said in {
         "http://a.example/3": "is not in kept.parquet, which has drops and near misses alone",
         "page.html": "page.html is not in kept.parquet",
@@ -149,6 +150,17 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert "no other stored page is within 8 bits of its content." in result.stdout
 
 
+def test_a_page_kept_by_an_answer_of_one_crawl_is_explained_by_it(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """SIMHASH_ANSWERS was given by -s, so that `explain` doesn't know of it."""
+    sheet = tmp_path / "answers.csv"
+    sheet.write_text("answer,twin_url,url\nn,http://a.example/1,http://a.example/2\n")
+    crawl(tmp_path, [page(1), page(2)], SIMHASH_ANSWERS=str(sheet))
+    said = simhash(tmp_path, "explain", "http://a.example/2").stdout
+    assert "but a person called them two pages." in said
+
+
 def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path) -> None:
     for keeps in (True, False):
         (folder := tmp_path / str(keeps)).mkdir()
@@ -172,7 +184,7 @@ def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path:
         "Left out of B as repeated text: 2 blocks: Free parcels from fifty on | Write to us" in said
     )
     info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"repeated text +1 hosts, 1 templates, 2 blocks", info)
+    assert re.search(r"repeated text +2 blocks in 1 template of 1 host$", info, re.MULTILINE)
 
 
 def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(
@@ -322,8 +334,8 @@ def test_measures_that_did_not_decide_are_marked(simhash: Simhash, tmp_path: Pat
     far = drop(reason="address", content_distance=9, sketch_distance=40)
     write_log(tmp_path / "log", [far])
     told = simhash(tmp_path, "explain", far.url, "log").stdout
-    assert re.search(r"^content .* 9 of 64 bits +not asked$", told, re.MULTILINE)
-    assert re.search(r"^sketch +40 of 128 bits +not asked$", told, re.MULTILINE)
+    assert re.search(r"^content .* 9 of 64 bits +not used$", told, re.MULTILINE)
+    assert re.search(r"^sketch +40 of 128 bits +not used$", told, re.MULTILINE)
 
 
 def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:

@@ -271,6 +271,7 @@ class Site(BaseHTTPRequestHandler):
         """Nothing on stderr."""
 
 
+@pytest.mark.ci
 def test_the_how_to_runs_in_node(tmp_path: Path) -> None:
     node = needs("node")
     module, crawl = examples("js")

@@ -232,8 +232,8 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     said = "Only the pages are compared."
     assert [said in each.stdout for each in (twins, others)] == [True, False]
     assert re.search(
-        r"No twins: the contents differ in \d\d bits, and twins are within 3. Only then are "
-        "sketches asked.",
+        r"No twins: the contents differ in \d\d bits, and twins are within 3. Sketches "
+        "are compared only within 3 bits.",
         others.stdout,
     )
 
@@ -246,7 +246,7 @@ def test_compare_tells_distances_and_changed_words(simhash: Simhash, pages: Path
     content = rf"content +{one.content:016x} +{two.content:016x} +"
     apart = (one.content ^ two.content).bit_count()
     assert re.search(rf"^{content}{apart} of 64 bits +3$", result.stdout, re.MULTILINE)
-    assert re.search(r"^structure +none +none +- +not asked$", result.stdout, re.MULTILINE)
+    assert re.search(r"^structure +none +none +- +not used$", result.stdout, re.MULTILINE)
     assert "Changes of words in the main text: 1 (" in result.stdout
     context = ("word94 word95 word96 word97 word98 word99", "word101 word102 word103 word104")
     assert (

@@ -149,7 +149,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
     words = store(outside, "info", *SEEN).stdout.splitlines()
     assert words[:4] == [
         "store       seen.sqlite",
-        "pages       4, 1 of them thin",
+        "pages       4, 1 with too few words for a fingerprint",
         "namespaces  '' 3, test 1",
         "sites       1: example.org 4",
     ]
@@ -170,7 +170,7 @@ def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Pa
     with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
         opened.stamp(stamp_for(Options(ngrams=(3,), top_n=5)))
     result = store(outside, "info", "-S", "other.sqlite")
-    assert "pages      0, 0 of them thin" in result.stdout
+    assert "pages      0\n" in result.stdout
     assert "the default options but ngrams [3], top_n 5\n" in result.stdout
 
 

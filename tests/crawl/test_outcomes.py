@@ -126,7 +126,13 @@ def test_one_page_of_each_story_comes_out_and_is_stored(
     assert_one_page_of_each_story(tmp_path, crawl(tmp_path, **arguments))
 
 
-@pytest.mark.parametrize("crawling", [from_items, from_responses], ids=["epoll", "asyncio"])
+@pytest.mark.parametrize(
+    "crawling",
+    [
+        pytest.param(from_items, id="epoll"),
+        pytest.param(from_responses, id="asyncio", marks=pytest.mark.ci),
+    ],
+)
 def test_so_it_is_under_a_reactor(tmp_path: Path, crawling: Any) -> None:
     assert_one_page_of_each_story(tmp_path, crawl_in_a_process(tmp_path, crawling))
 

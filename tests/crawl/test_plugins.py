@@ -175,6 +175,7 @@ def with_playwright() -> dict[str, Any]:
     }
 
 
+@pytest.mark.ci
 def test_scrapy_playwright(tmp_path: Path, site: str) -> None:
     """The rendered page is judged."""
     if shutil.which("chromium") is None:

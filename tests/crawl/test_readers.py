@@ -203,7 +203,11 @@ def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
 @posix
 @pytest.mark.parametrize(
     ("sign", "signals"),
-    [("backtracks", 1), ("stops", 1), ("backtracks", 2)],  # a second one forces Scrapy to end
+    [
+        ("backtracks", 1),
+        ("stops", 1),
+        pytest.param("backtracks", 2, marks=pytest.mark.ci),  # which forces Scrapy to end
+    ],
 )
 def test_a_crawl_that_is_told_to_end_waits_no_longer_than_the_limit(
     tmp_path: Path, sign: str, signals: int

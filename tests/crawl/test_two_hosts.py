@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.crawl.two_hosts import two_hosts
 from tests.stores.servers import RunningServer, server_binary, wait_until
 
@@ -124,6 +126,7 @@ def story_of(path: str) -> int:
     return int(number) if paper == "one" else (7 * int(number) + 3) % STORIES
 
 
+@pytest.mark.ci
 def test_two_hosts_crawl_a_site_together_and_keep_each_story_once(tmp_path: Path) -> None:
     with two_hosts() as hosts, StorySite(hosts.address) as site:
         (tmp_path / "server").mkdir()

@@ -3,7 +3,7 @@
 import contextlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, PageError
@@ -16,6 +16,7 @@ from simhash_pipeline.page.bounds import (
 )
 from simhash_pipeline.page.parse import elements_of
 from tests.long.hostile_pages import PAGES
+from tests.skipping import examples
 from tests.trees import parse
 
 LIMIT = 5_000_000
@@ -134,7 +135,7 @@ MARKUP = [
 ]
 
 
-@settings(max_examples=1_000)
+@examples(1_000)
 @given(st.lists(st.sampled_from(MARKUP), max_size=30))
 def test_every_tag_that_libxml2_finds_is_found_before(pieces: list[str]) -> None:
     """Otherwise a page could hide a tag that costs more than it should."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.demo_site.pages import all_pages
@@ -26,6 +26,7 @@ from tests.han_runs import jieba_words, made_runs
 from tests.made_blocks import TITLE, made_blocks
 from tests.made_pages import soup
 from tests.same import BothWays, by_python, read_otherwise, rule_of
+from tests.skipping import examples
 
 pytestmark = pytest.mark.skipif(
     native.kernel is None, reason="no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e ."
@@ -55,13 +56,13 @@ def by_words(text: str) -> tuple[int, int | None]:
 
 
 @given(TEXTS)
-@settings(max_examples=1000)
+@examples(1_000)
 def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
     assert by_kernel(text) == by_words(text)
 
 
 @given(TEXTS)
-@settings(max_examples=1000)
+@examples(1_000)
 def test_the_kernel_spells_as_the_python_does(text: str) -> None:
     said = folding.spelled(text)
     with by_python():
@@ -81,7 +82,7 @@ def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
 
 
 @given(st.data())
-@settings(max_examples=1000)
+@examples(1_000)
 def test_the_kernel_finds_words_of_titles_where_the_python_does(data: st.DataObject) -> None:
     """Texts are made of the title's words, of their parts and of other letters."""
     title = data.draw(st.text(st.sampled_from(TELLING), max_size=20))
@@ -133,7 +134,7 @@ def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
     TEXTS,
     st.sampled_from([(1,), (1, 2), (3,), (2, 5)]),
 )
-@settings(max_examples=300)
+@examples(300)
 def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...]) -> None:
     options = Options(ngrams=ngrams, min_tokens=1)
     assert compiled.votes_by_kernel(options)
@@ -144,7 +145,7 @@ def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...]) 
     st.lists(st.text(st.sampled_from("ab cdZé中"), min_size=1, max_size=80), max_size=60),
     st.data(),
 )
-@settings(max_examples=300)
+@examples(300)
 def test_the_sample_is_the_pythons(blocks: list[str], data: st.DataObject) -> None:
     flags = st.lists(st.booleans(), min_size=len(blocks), max_size=len(blocks))
     is_main = data.draw(flags)
@@ -260,7 +261,7 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         max_size=80,
     )
 )
-@settings(max_examples=300)
+@examples(300)
 def test_made_pages_have_the_same_fingerprints_both_ways(parts: list[tuple[str, str, str]]) -> None:
     page = "".join(f"<{tag} class='{name}'>{rest}" for tag, name, rest in parts)
     assert BothWays(Options(min_tokens=1)).differing_page(f"<p>{page}".encode()) == []

@@ -838,6 +838,7 @@ def test_on_a_phone_the_filters_are_folded_until_they_are_asked_for(report: Any)
     assert not page.one("#fold summary").is_displayed()
 
 
+@pytest.mark.ci
 def test_a_hundred_thousand_drops_are_listed_and_searched(report: Any) -> None:
     page = report(
         *(

@@ -136,7 +136,9 @@ class Process:
         self._waits.release()
 
 
-on_each_server = pytest.mark.parametrize("kind", ["redis 6.2", "redis cluster"])
+on_each_server = pytest.mark.parametrize(
+    "kind", ["redis 6.2", pytest.param("redis cluster", marks=pytest.mark.ci)]
+)
 
 
 def judged(
