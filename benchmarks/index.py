@@ -305,7 +305,9 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         address, digest = (each.to_bytes(8, "little") for each in (structure, structure ^ 1))
         page = StoredPage(url, "", site, *fingerprints, digest, seen, seen, structure)
         title = f"A title of some fifty characters, number {number:09}"
-        yield replace(page, title=title, title_marks=1023, address=address, sample=sample)
+        minhash = (structure ^ 2).to_bytes(8, "little")
+        page = replace(page, title=title, title_marks=1023, address=address)
+        yield replace(page, minhash=minhash, sample=sample)
 
 
 @cache
