@@ -120,7 +120,7 @@ def test_the_example_with_requests_keeps_another_price(
 
 def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path) -> None:
     examples = re.findall(r"```sql\n(.*?)```", TEXT, re.DOTALL)
-    assert len(examples) == 4
+    assert len(examples) == 2
     SqliteStore(tmp_path / "seen.sqlite").close()
     columns = ", ".join(Drop.__dataclass_fields__)
     with closing(sqlite3.connect(tmp_path / "seen.sqlite")) as database:

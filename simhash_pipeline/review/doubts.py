@@ -160,7 +160,8 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     found = []
     for near in likeliest_copies(near_misses):
         same = not near.content_distance and _have_one_title(near)
-        if (same or (near.similarity or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
+        is_likely = same or (near.similarity or 0) >= ALMOST_ALIKE
+        if is_likely and near.reason != "fields" and taken[near.run] < MANY:
             taken[near.run] += 1
             found.append(near)
     return found
