@@ -280,6 +280,16 @@ def test_a_forgotten_page_leaves_nothing_behind(server: RunningServer) -> None:
         assert sorted(server.tell("KEYS", "*")) == before
 
 
+def test_a_row_is_not_listed_by_site(server: RunningServer) -> None:
+    """Its key is of one site already: 8 bytes, then a page's number and id."""
+    with RedisStore(server.url) as store:
+        pages = (replace(page(url), item_values=b"\0\0", row_keys=b"x" * 8) for url in "abc")
+        keep(store, *pages)
+        (more,) = (key for key in server.tell("KEYS", "*") if b"row_keys:more" in key)
+        listed = server.tell("ZRANGE", more, 0, -1)
+        assert [(each[:8], len(each)) for each in listed] == [(b"x" * 8, 8 + 7 + 8)] * 2
+
+
 def test_clearing_a_namespace_leaves_nothing_of_it_but_its_name(server: RunningServer) -> None:
     with RedisStore(server.url) as store:
         store.stamp({})

@@ -88,7 +88,7 @@ for _ = 1, arg() do
       if not found then return true end
       local size, heir = #rest, ''
       if is_first then
-        call('ZREM', more, of_site .. ref)
+        if of_site ~= '' then call('ZREM', more, of_site .. ref) end
         size = #rest + REF
         if sub(bucket, found + #rest, found + size - 1) ~= ref then
           call('ZREM', more, value .. ref)
@@ -131,7 +131,7 @@ for _ = 1, arg() do
       if first ~= further then call('ZADD', more, 0, value .. further) end
       by_site = by_site or first ~= further
     end
-    if is_first and by_site then call('ZADD', more, 0, of_site .. ref) end
+    if is_first and by_site and of_site ~= '' then call('ZADD', more, 0, of_site .. ref) end
     return not found
   end)
 end

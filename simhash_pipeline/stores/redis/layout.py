@@ -134,7 +134,7 @@ class Entry(NamedTuple):
     value: bytes
     more: bytes  # key of the further pages
     places: tuple[Place, ...]
-    of_site: bytes  # in place of the value, among the further pages of one site
+    of_site: bytes  # in place of the value, among the further pages of one site; b"" of a row
 
 
 # Block, the bytes of its key, the bucket.
