@@ -34,8 +34,7 @@ Candidate = tuple["StoredPage", "Reason"]  # the reason to drop the page for it
 
 
 def candidates(page: StoredPage, view: View, options: Options) -> Iterator[Candidate]:
-    """Stored pages that may be the page's twin by MATCH and within SCOPE, the likeliest first."""
-    view.one_site = options.scope == "site"
+    """Stored pages that may be the page's twin by MATCH, the likeliest first."""
     match = options.match
     if match != "structure":
         yield from _by_content(page, view, options)

@@ -95,7 +95,7 @@ class Judge:
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._memory = RunMemory(repeats_since)
-        self._repeated = RepeatedText(self._store)
+        self.repeated_text = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -156,7 +156,7 @@ class Judge:
         """
         host = (page.namespace, page.host)
         if page.sample is not None:
-            template = self._repeated.template(host, page.structure)
+            template = self.repeated_text.template(host, page.structure)
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
@@ -166,7 +166,7 @@ class Judge:
         if verdict.gives_values and page.item_values is not None:
             self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
         if blocks and teaches_repeated_text(verdict):
-            self._repeated.learn(host, page.structure, blocks)
+            self.repeated_text.learn(host, page.structure, blocks)
         return verdict
 
     def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
@@ -175,10 +175,6 @@ class Judge:
         if row.row_keys is None:
             return None
         return self._store.settle(row, lambda view: (Action.SKIP, self._row_verdict(row, view)))
-
-    def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
-        """The judged page's title and main text, without what its template repeats by now."""
-        return self._repeated.page_specific(page, verdict)
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and memory, with other thresholds or namespace."""
@@ -305,6 +301,7 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
+        view.one_site = self._options.scope == "site"
         yield from ((other, "item", None) for other in self._with_this_row(page, view))
         found = candidates(page, view, self._options)
         rejections: set[str] = set()

@@ -75,8 +75,10 @@ def _have_one_text(page: StoredPage, other: StoredPage) -> bool:
     If it is less than half of either main text, the items must say the same, and two fifths of the
     main texts as they were read, too: what all pages of a site have in a box is no page's.
     """
-    if not _have_same_text(page, other) or not _is_of_a_part(page, other):
-        return _have_same_text(page, other)
+    if not _have_same_text(page, other):
+        return False
+    if not _either_is_part(page, other):
+        return True
     if page.site != other.site or page.title != other.title or not in_one_template(page, other):
         return False
     if differing_values(page, other) or differing_values(other, page):
@@ -89,7 +91,7 @@ def _have_same_text(page: StoredPage, other: StoredPage) -> bool:
     return page.item_text is not None and page.item_text == other.item_text
 
 
-def _is_of_a_part(page: StoredPage, other: StoredPage) -> bool:
+def _either_is_part(page: StoredPage, other: StoredPage) -> bool:
     return is_part(page.item_values) or is_part(other.item_values)
 
 
@@ -196,7 +198,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
-    if _have_same_text(page, previous) and not _is_of_a_part(page, previous):
+    if _have_same_text(page, previous) and not _either_is_part(page, previous):
         return page.title == previous.title
     if page.article is not None and previous.article is not None:
         return page.article >> ARTICLE_SHIFT == previous.article >> ARTICLE_SHIFT

@@ -256,7 +256,7 @@ def test_texts_are_given_without_what_their_template_repeats() -> None:
             page = html(f"{words(number, 3)} | The Post", main)
             url = f"http://a.example/{number}"
             read = FINGERPRINTER.fingerprint(page, url)
-            text = judge.page_specific(read, judge.judge(url, read))
+            text = judge.repeated_text.page_specific(read, judge.judge(url, read))
     assert "Share this story" in read.text
     assert text == f"{words(47, 3)}\n{words(('page', 47), 80)}"
 

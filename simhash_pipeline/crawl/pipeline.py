@@ -397,10 +397,15 @@ class SimhashPipeline:
         if verdict.dropped and not options.dry_run and options.twin_field is not None:
             fields[options.twin_field] = verdict.twin_url
         for field, value in fields.items():
-            try:
-                adapter[field] = value
-            except Exception as error:  # noqa: PERF203  # an item's own check may raise anything
-                self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
+            self._write_field(adapter, field, value, url)
+
+    def _write_field(
+        self, adapter: ItemAdapter, field: str, value: object, url: str | None
+    ) -> None:
+        try:
+            adapter[field] = value
+        except Exception as error:  # an item's own check may raise anything
+            self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     async def _forget(self, verdict: Verdict) -> None:
         try:

@@ -239,7 +239,9 @@ class JudgeWorker:
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page, source.item)
-        text = judge.page_specific(page, verdict) if "text" in options.added_fields else ""
+        text = ""
+        if "text" in options.added_fields:
+            text = judge.repeated_text.page_specific(page, verdict)
         spent = time.perf_counter() - started
         return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
 
