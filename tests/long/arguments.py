@@ -8,7 +8,6 @@ sound, damaged, of another kind or missing. Exit code 1 when something breaks th
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import random
@@ -28,6 +27,7 @@ from simhash_pipeline import Judge, Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import inside
+from tests.long import parser_of
 from tests.long.drills.stories import page
 from tests.long.fuzz_inputs import DROP_LOG_LINES, SETTINGS, mutated, url_of
 
@@ -132,9 +132,7 @@ def fault(arguments: list[str]) -> tuple[int, str | None]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--runs", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

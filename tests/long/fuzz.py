@@ -27,6 +27,7 @@ from types import FrameType
 
 from tqdm import tqdm
 
+from tests.long import parser_of
 from tests.long.fuzz_targets import TARGETS, Hang, Targets
 
 HANG_SECS = 10  # of CPU
@@ -84,9 +85,7 @@ def _hang(number: int, frame: FrameType | None) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--secs", type=int, default=3_600, help="stop after so many")
     parser.add_argument("--seed", type=int, default=0)

@@ -13,7 +13,6 @@ page takes more. Linux only.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import multiprocessing
 import re
@@ -27,6 +26,7 @@ from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError
 from simhash_pipeline.item_values import said_by, with_values
 from simhash_pipeline.page.source import Source
+from tests.long import parser_of
 from tests.long.hostile_pages import PAGES
 from tests.same import by_python
 
@@ -83,9 +83,7 @@ def _peak_bytes() -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--bytes", type=int, default=5_000_000)
     parser.add_argument("--only", action="append", choices=PAGES, metavar="NAME")
     arguments = parser.parse_args()

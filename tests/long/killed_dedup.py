@@ -8,7 +8,6 @@ those of a job that nobody killed, and no parts or processes may be left. Exit c
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from rich.progress import track
 
+from tests.long import parser_of
 from tests.long.drills.readers import is_there
 from tests.long.drills.stories import page
 
@@ -67,9 +67,7 @@ def killed_after(folder: Path, secs: float) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--kills", type=int, default=12)
     parser.add_argument("--stories", type=int, default=300)
     options = parser.parse_args()

@@ -7,7 +7,6 @@ Exit code 1 where it takes more than 60 s of CPU, 1 GB of memory or 100 MB, or m
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import subprocess
@@ -15,6 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.long import parser_of
 from tests.review.logs import closing, drop, write_log
 
 MOST_SECS, MOST_MB, MOST_FILE_MB = 60, 1_000, 100
@@ -37,9 +37,7 @@ def write_drops(path: Path, drops: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--drops", type=int, default=300_000)
     drops = parser.parse_args().drops
     with tempfile.TemporaryDirectory() as name:

@@ -32,6 +32,7 @@ from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import NONE, visible_text
 from simhash_pipeline.specific_text import specific_sample
+from tests.long import parser_of
 from tests.long.fuzz_inputs import mutated
 from tests.long.wrong_calls import BATCH, Sound, load_kernel, sound_calls, wrong_call
 from tests.made_blocks import TITLE, made_blocks
@@ -210,9 +211,7 @@ def _faults(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--calls", type=int, default=126_000)
     parser.add_argument("--folder", type=Path)

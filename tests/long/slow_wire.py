@@ -7,7 +7,6 @@ Exit code 1 where a verdict differs, or where the pages take more.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from rich.progress import track
 
 from simhash_pipeline import Fingerprinter, Judge
+from tests.long import parser_of
 from tests.long.drills.stories import page
 from tests.stores.servers import RunningServer, Wire, binary
 
@@ -35,9 +35,7 @@ def verdicts(store: str, pages: int) -> list[tuple[bool, str, str | None]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--pages", type=int, default=120)
     parser.add_argument("--ms", type=float, default=50)
     options = parser.parse_args()

@@ -41,6 +41,7 @@ from scrapy.http import Response
 from tqdm import tqdm
 
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict, open_store, page_judged
+from tests.long import parser_of
 from tests.long.soak_pages import is_copy, page, serve
 
 ROOT = Path(__file__).parents[2]
@@ -303,7 +304,7 @@ def _free_port() -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = parser_of(__doc__)
     parser.add_argument("--folder", type=Path, default=ROOT / "output" / "soak")
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--hours", type=float, default=2.0)

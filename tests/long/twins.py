@@ -8,17 +8,17 @@ python -m tests.long.twins --pairs 200000 --cluster
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from pathlib import Path
 
+from tests.long import parser_of
 from tests.stores.servers import RunningCluster, RunningServer, binary
 from tests.stores.twins import WORKERS, pairs, run
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = parser_of(__doc__)
     parser.add_argument("--pairs", type=int, default=5_000)
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--tentative", action="store_true")

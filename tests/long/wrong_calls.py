@@ -8,7 +8,6 @@ raise, and must where a type is wrong; none may crash, run for long or leave mem
 
 from __future__ import annotations
 
-import argparse
 import gc
 import importlib.util
 import multiprocessing
@@ -29,6 +28,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.page import blocks, boilerplate, compiled
 from simhash_pipeline.specific_text import specific_sample
+from tests.long import parser_of
 from tests.long.fuzz_inputs import mutated
 
 BATCH = 500
@@ -297,9 +297,7 @@ def wrong_call(kernel: Any, sound: Sound, seed: str) -> str | None:
 
 def main() -> int:
     """Of the kernel as it is built; tests/long/native.py has it built with sanitizers."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--calls", type=int, default=2_000)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()

@@ -7,8 +7,7 @@ Prints a table for each of feeds, neighbours, readers and servers.
 
 from __future__ import annotations
 
-import argparse
-
+from tests.long import parser_of
 from tests.long.drills import feeds, neighbours, readers, servers
 
 STORIES = 400
@@ -16,9 +15,7 @@ NEIGHBOURS_STORIES = 150
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = parser_of(__doc__)
     parser.add_argument("--times", type=int, default=13, help="crawls of each kind (13)")
     times = parser.parse_args().times
     print(feeds.table(times, STORIES), end="\n\n", flush=True)

@@ -6,7 +6,6 @@ crawls.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -20,6 +19,8 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
+
+from tests.long import parser_of
 
 ROOT = Path(__file__).parents[3]
 SEED = 9
@@ -78,9 +79,7 @@ def main(
     if sys.argv[1:2] == [CRAWL]:
         crawl(*sys.argv[2:])
         return
-    parser = argparse.ArgumentParser(
-        description=about, formatter_class=argparse.RawTextHelpFormatter
-    )
+    parser = parser_of(about)
     for name, default in numbers.items():
         meaning = f"{MEANINGS[name]} ({default})"
         parser.add_argument(f"--{name}", type=int, default=default, help=meaning)
