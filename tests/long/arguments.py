@@ -121,7 +121,7 @@ def fault(arguments: list[str]) -> tuple[int, str | None]:
             execute(["scrapy", "simhash", *arguments], Settings())
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else -1
-        except BaseException:
+        except BaseException:  # whatever it is, a command must not let it out
             return -1, traceback.format_exc()
     lines = err.getvalue().splitlines()
     if code not in (0, 1, 2) or "Traceback" in err.getvalue():

@@ -170,7 +170,7 @@ def _unread_page(named: tuple[str, bytes]) -> str | None:
         specific_sample(page.sample or b"", frozenset(page.blocks[::2]))
     except PageError:
         return None
-    except Exception as error:
+    except Exception as error:  # a page ends with a fingerprint or a PageError, whatever it holds
         return f"{name}: {error!r}"
     return None
 
