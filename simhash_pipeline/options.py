@@ -138,12 +138,7 @@ def one_of(*values: Any) -> Rule:
 
 def one_of_or_path(*names: str, call: str) -> Rule:
     text = f"one of {', '.join(names)}, or the dotted path of a callable: {call}"
-    return Rule(text, _text, lambda value: value in names or _is_dotted(value))
-
-
-def _is_dotted(path: str) -> bool:
-    parts = path.replace(":", ".").split(".")
-    return len(parts) > 1 and all(map(str.isidentifier, parts))
+    return Rule(text, _text, lambda value: value in names or "." in value or ":" in value)
 
 
 def or_none(rule: Rule) -> Rule:
@@ -201,10 +196,9 @@ class _OrPreset:
     default: Any
 
 
-def _option(default: Any, rule: Rule, meaning: str, *, makes: bool = False, **more: Any) -> Any:
+def _option(default: Any, rule: Rule, *, makes: bool = False, **more: Any) -> Any:
     """A field of Options. `makes`: it affects fingerprints; `more` is for dataclasses.field."""
-    metadata = {"rule": rule, "meaning": meaning, "makes": makes}
-    return dataclasses.field(default=default, metadata=metadata, **more)
+    return dataclasses.field(default=default, metadata={"rule": rule, "makes": makes}, **more)
 
 
 _making_option = functools.partial(_option, makes=True)
@@ -219,242 +213,169 @@ _WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "min_similarity": 0.0, "
 class Options:
     """How pages are fingerprinted and judged. OptionsError names all faults together.
 
-    Each field is a Scrapy setting, in capitals and with the prefix `SIMHASH_`.
+    Each field is a Scrapy setting, in capitals and with the prefix `SIMHASH_`. The text below a
+    field is its row in the documents.
     """
 
-    enabled: bool = _option(
-        True, FLAG, "False disables the pipeline, as in one spider's `custom_settings`."
-    )
-    match: str = _option(
-        "content",
-        one_of("content", "structure", "both", "either"),
-        "Which fingerprints must be near those of one stored page: `content`, `structure`, `both` "
-        "or `either`. `structure` compares no texts or titles, and item values only if "
-        "`SIMHASH_ITEM_FIELDS` is set; pages under 10 elements are kept. With `either`, only "
-        "differing item values reject a match by structure.",
-    )
-    content_distance: int = _option(
-        3,
-        _DISTANCE,
-        "Pages are near in content if at most this many bits (0-8) of their content "
-        "fingerprints differ.",
-    )
-    structure_distance: int = _option(
-        _OrPreset(3),
-        _DISTANCE,
-        "Pages are near in structure if at most this many bits (0-8) of their structure "
-        "fingerprints differ.",
-    )
-    second_look: bool = _option(
-        True,
-        FLAG,
-        "If False, only the fingerprint distances decide, for pages of any length, and the item "
-        "fields that you name. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and "
-        "`SIMHASH_MIN_TOKENS` have no effect then.",
-    )
-    sketch_distance: int = _option(
-        18,
-        whole(0, SKETCH_BITS, "bits"),
-        "Pages that are near in content are twins only if at most this many of the 128 bits of "
-        "their sketches differ.",
-    )
-    min_similarity: float = _option(
-        0.85,
-        SIMILARITY,
-        "Two pages of one site are twins only if their page-specific texts are at least this "
-        "similar (0-1): all visible text except menus and what the site repeats. 0 turns it off.",
-    )
-    min_tokens: int = _option(
-        50,
-        whole(1, 10_000, "tokens"),
-        "Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the "
-        "same title and text.",
-    )
-    store: str = _option(
-        "auto",
-        STORE,
-        "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
-        "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
-        "`redis://host?lost=keep` goes on when the server is gone.",
-        repr=False,  # it may hold a password
-    )
-    namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
-    scope: str = _option(
-        "all",
-        one_of("all", "site"),
-        "`all` compares pages of all sites; `site` compares only pages of the same registered "
-        "domain.",
-    )
-    expire_after: int | None = _option(
-        None,
-        or_none(AGE),
-        "Before its first page a crawl forgets pages not seen for this long: `90d`, `12h`, `30m`, "
-        "or a number of seconds. None keeps all.",
-    )
-    unchanged: str = _option(
-        "keep",
-        one_of("keep", "drop"),
-        "`drop`: drop the items of known URLs whose title, article text and item values are "
-        "unchanged, whichever spider of the store saw them. `keep`: keep them.",
-    )
-    keep: str = _option(
-        "first",
-        one_of("first", "canonical"),
-        "Which of two near-duplicates is kept: the `first`; `canonical` also keeps a later page "
-        "that is the address which the stored one declares, or its URL without tracking keys, and "
-        "stores it instead.",
-    )
-    error_pages: str = _option(
-        "drop",
-        one_of("drop", "keep"),
-        "`drop`: of short pages on one host that differ only in their own URL (for example error "
-        "pages served as 200), keep two. `keep`: keep all.",
-    )
-    dry_run: bool = _option(
-        False, FLAG, "True judges and logs pages, but drops no item and no link."
-    )
-    follow_twins: bool = _option(
-        True,
-        FLAG,
-        "If False, links on near-duplicate pages are not followed. Requires the add-on.",
-    )
-    trap_budget: int | None = _option(
-        None,
-        or_none(whole(1, 10**6, "pages")),
-        "After this many consecutive pages of a host without new content, each reached from "
-        "another such page, stop following their links. None sets no limit. Requires the add-on.",
-    )
-    close_after_seen: int | None = _option(
-        None,
-        or_none(whole(1, 10**6, "pages")),
-        "Close the crawl after this many pages in a row without new content. None never closes it.",
-    )
-    drop_log: str | None = _option(
-        "auto",
-        or_none(path("a path or auto")),
-        "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
-        "spider in Scrapy's data directory. None writes no log.",
-    )
-    item_fields: tuple[str, ...] | None = _option(
-        (),
-        or_none(NAMES),
-        "The item fields whose values distinguish pages. `()`: all whose values are found on the "
-        'page. `("sku", "price")`: only these, every change in them. `("-position",)`: all but '
-        "these. None: no field.",
-    )
-    answers: str | None = _option(
-        None,
-        or_none(_PATH),
-        'The CSV file of answers that the report saved. Pairs answered "another page" are never '
-        'near-duplicates again; pairs answered "a copy" always are.',
-    )
-    keep_text: bool = _option(
-        False,
-        FLAG,
-        "True keeps the title, the visible text and the item's values of every judged page in the "
-        "store, compressed, so that `explain` and `report` can show them.",
-    )
-    html_field: str | None = _option(
-        "html",
-        or_none(FIELD),
-        "The item field that may hold the page: text, bytes, a selector or a soup. Items without "
-        "it are judged by their HTML response (requires the add-on). None: always the response.",
-    )
-    content_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "The item field that may hold the text to be judged, as APIs, feeds and extractors give "
-        "it. Such an item is judged by that text and its title, and no HTML is read.",
-    )
-    url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
+    enabled: bool = _option(True, FLAG)
+    """False disables the pipeline, as in one spider's `custom_settings`."""
+    match: str = _option("content", one_of("content", "structure", "both", "either"))
+    """Which fingerprints must be near those of one stored page: `content`, `structure`, `both` or
+    `either`. `structure` compares no texts or titles, and item values only if `SIMHASH_ITEM_FIELDS`
+    is set; pages under 10 elements are kept. With `either`, only differing item values reject a
+    match by structure.
+    """
+    content_distance: int = _option(3, _DISTANCE)
+    """Pages are near in content if at most this many bits (0-8) of their content fingerprints
+    differ.
+    """
+    structure_distance: int = _option(_OrPreset(3), _DISTANCE)
+    """Pages are near in structure if at most this many bits (0-8) of their structure fingerprints
+    differ.
+    """
+    second_look: bool = _option(True, FLAG)
+    """If False, only the fingerprint distances decide, for pages of any length, and the item fields
+    that you name. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` have
+    no effect then.
+    """
+    sketch_distance: int = _option(18, whole(0, SKETCH_BITS, "bits"))
+    """Pages that are near in content are twins only if at most this many of the 128 bits of their
+    sketches differ.
+    """
+    min_similarity: float = _option(0.85, SIMILARITY)
+    """Two pages of one site are twins only if their page-specific texts are at least this similar
+    (0-1): all visible text except menus and what the site repeats. 0 turns it off.
+    """
+    min_tokens: int = _option(50, whole(1, 10_000, "tokens"))
+    """Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the same
+    title and text.
+    """
+    store: str = _option("auto", STORE, repr=False)  # it may hold a password
+    """Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's data
+    directory), the path of another such file, `memory:`, or the URL of a Redis or Valkey server.
+    `auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on when the
+    server is gone.
+    """
+    namespace: str = _option("", TEXT)
+    """Pages are compared only with pages of the same namespace."""
+    scope: str = _option("all", one_of("all", "site"))
+    """`all` compares pages of all sites; `site` compares only pages of the same registered domain.
+    """
+    expire_after: int | None = _option(None, or_none(AGE))
+    """Before its first page a crawl forgets pages not seen for this long: `90d`, `12h`, `30m`, or a
+    number of seconds. None keeps all.
+    """
+    unchanged: str = _option("keep", one_of("keep", "drop"))
+    """`drop`: drop the items of known URLs whose title, article text and item values are unchanged,
+    whichever spider of the store saw them. `keep`: keep them.
+    """
+    keep: str = _option("first", one_of("first", "canonical"))
+    """Which of two near-duplicates is kept: the `first`; `canonical` also keeps a later page that
+    is the address which the stored one declares, or its URL without tracking keys, and stores it
+    instead.
+    """
+    error_pages: str = _option("drop", one_of("drop", "keep"))
+    """`drop`: of short pages on one host that differ only in their own URL (for example error pages
+    served as 200), keep two. `keep`: keep all.
+    """
+    dry_run: bool = _option(False, FLAG)
+    """True judges and logs pages, but drops no item and no link."""
+    follow_twins: bool = _option(True, FLAG)
+    """If False, links on near-duplicate pages are not followed. Requires the add-on."""
+    trap_budget: int | None = _option(None, or_none(whole(1, 10**6, "pages")))
+    """After this many consecutive pages of a host without new content, each reached from another
+    such page, stop following their links. None sets no limit. Requires the add-on.
+    """
+    close_after_seen: int | None = _option(None, or_none(whole(1, 10**6, "pages")))
+    """Close the crawl after this many pages in a row without new content. None never closes it."""
+    drop_log: str | None = _option("auto", or_none(path("a path or auto")))
+    """Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each
+    spider in Scrapy's data directory. None writes no log.
+    """
+    item_fields: tuple[str, ...] | None = _option((), or_none(NAMES))
+    """The item fields whose values distinguish pages. `()`: all whose values are found on the page.
+    `("sku", "price")`: only these, every change in them. `("-position",)`: all but these. None: no
+    field.
+    """
+    answers: str | None = _option(None, or_none(_PATH))
+    """The CSV file of answers that the report saved. Pairs answered "another page" are never
+    near-duplicates again; pairs answered "a copy" always are.
+    """
+    keep_text: bool = _option(False, FLAG)
+    """True keeps the title, the visible text and the item's values of every judged page in the
+    store, compressed, so that `explain` and `report` can show them.
+    """
+    html_field: str | None = _option("html", or_none(FIELD))
+    """The item field that may hold the page: text, bytes, a selector or a soup. Items without it
+    are judged by their HTML response (requires the add-on). None: always the response.
+    """
+    content_field: str | None = _option(None, or_none(FIELD))
+    """The item field that may hold the text to be judged, as APIs, feeds and extractors give it.
+    Such an item is judged by that text and its title, and no HTML is read.
+    """
+    url_field: str = _option("url", FIELD)
+    """The item field that holds the page's URL."""
     # Not stamped: with another limit the few pages above it count as changed, which costs less than
     # a store that refuses to open.
-    max_page_bytes: int = _option(
-        5_000_000,
-        whole(10_000, 10**9, "bytes"),
-        "Read at most this many bytes of a page, a 32nd as many tags, and a fifth as much main "
-        "text. Truncated pages are counted; the first is logged.",
-    )
-    page_timeout_secs: int = _option(
-        30,
-        whole(1, 10**6, "seconds"),
-        "The seconds that a separate process may take to read a page. After that the process is "
-        "killed, and the item is kept without judging it.",
-    )
-    twin_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "Tag instead of dropping: near-duplicates are kept, and this field receives the URL of the "
-        "stored page that they match.",
-    )
-    added_fields: Mapping[str, str] = _option(
-        (),
-        ADDED,
-        "A dict (on the command line JSON) from what each item receives to the declared field that "
-        "receives it. `verdict`: a dict of the reason, the distances in bits and the content "
-        "fingerprint in hex, 16 digits for 64 bits. `address`: the address that the page declares "
-        "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. `text`: the title "
-        "and the main text, without what the pages of its template repeat.",
-        hash=False,  # a dict has no hash
-    )
+    max_page_bytes: int = _option(5_000_000, whole(10_000, 10**9, "bytes"))
+    """Read at most this many bytes of a page, a 32nd as many tags, and a fifth as much main text.
+    Truncated pages are counted; the first is logged.
+    """
+    page_timeout_secs: int = _option(30, whole(1, 10**6, "seconds"))
+    """The seconds that a separate process may take to read a page. After that the process is
+    killed, and the item is kept without judging it.
+    """
+    twin_field: str | None = _option(None, or_none(FIELD))
+    """Tag instead of dropping: near-duplicates are kept, and this field receives the URL of the
+    stored page that they match.
+    """
+    added_fields: Mapping[str, str] = _option((), ADDED, hash=False)  # a dict has no hash
+    """A dict (on the command line JSON) from what each item receives to the declared field that
+    receives it. `verdict`: a dict of the reason, the distances in bits and the content fingerprint
+    in hex, 16 digits for 64 bits. `address`: the address that the page declares (`rel=canonical`,
+    `og:url`), or else its URL, without tracking keys. `text`: the title and the main text, without
+    what the pages of its template repeat.
+    """
     preset: str | None = _making_option(
-        None,
-        or_none(Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset)),
-        "The name of a published way to make fingerprints. It sets the options below that you "
-        "don't set yourself.",
+        None, or_none(Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset))
     )
-    parser: str = _making_option(
-        "lxml",
-        one_of("lxml", "html5lib"),
-        "What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 "
-        "times as slow; needs the extra `html5lib`).",
-    )
-    extractor: str = _making_option(
-        "builtin",
-        one_of_or_path("builtin", call="tree -> text"),
-        "How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or "
-        "soup -> text if its parameter is annotated as `BeautifulSoup`.",
-    )
+    """The name of a published way to make fingerprints. It sets the options below that you don't
+    set yourself.
+    """
+    parser: str = _making_option("lxml", one_of("lxml", "html5lib"))
+    """What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 times as
+    slow; needs the extra `html5lib`).
+    """
+    extractor: str = _making_option("builtin", one_of_or_path("builtin", call="tree -> text"))
+    """How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or
+    soup -> text if its parameter is annotated as `BeautifulSoup`.
+    """
     segmenter: str = _making_option(
-        _OrPreset("words"),
-        one_of_or_path(*SEGMENTERS, call="text -> tokens"),
-        "How text is cut into tokens: one of the values below, or the dotted path of a "
-        "callable: text -> tokens.",
+        _OrPreset("words"), one_of_or_path(*SEGMENTERS, call="text -> tokens")
     )
-    user_dict: str | None = _making_option(
-        None,
-        or_none(_PATH),
-        "The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, "
-        "as jieba's user dictionary (word, frequency, tag; the last two may be left out).",
-    )
-    to_simplified: bool = _making_option(
-        False,
-        FLAG,
-        "True reads traditional Chinese characters as simplified ones (needs the extra `opencc`).",
-    )
-    ngrams: tuple[int, ...] = _making_option(
-        _OrPreset((1, 2)),
-        NGRAMS,
-        "The sizes of the n-grams of tokens that are the content features.",
-    )
+    """How text is cut into tokens: one of the values below, or the dotted path of a callable: text
+    -> tokens.
+    """
+    user_dict: str | None = _making_option(None, or_none(_PATH))
+    """The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, as
+    jieba's user dictionary (word, frequency, tag; the last two may be left out).
+    """
+    to_simplified: bool = _making_option(False, FLAG)
+    """True reads traditional Chinese characters as simplified ones (needs the extra `opencc`)."""
+    ngrams: tuple[int, ...] = _making_option(_OrPreset((1, 2)), NGRAMS)
+    """The sizes of the n-grams of tokens that are the content features."""
     weights: str = _making_option(
-        _OrPreset("tf"),
-        one_of_or_path(*WEIGHTS, call="counts -> weights"),
-        "How content features are weighted: one of the values below, or the dotted path of a "
-        "callable: counts -> weights.",
+        _OrPreset("tf"), one_of_or_path(*WEIGHTS, call="counts -> weights")
     )
-    stop_words: str | None = _making_option(
-        None,
-        or_none(_PATH),
-        "The file of words, one per line, that are no content features. None leaves none out, and "
-        "with the weights `jieba-tfidf` jieba's own stop words.",
-    )
-    top_n: int | None = _making_option(
-        _OrPreset(None),
-        or_none(whole(1, 10**6, "features")),
-        "Use only this many of the heaviest content features. None uses all.",
-    )
+    """How content features are weighted: one of the values below, or the dotted path of a callable:
+    counts -> weights.
+    """
+    stop_words: str | None = _making_option(None, or_none(_PATH))
+    """The file of words, one per line, that are no content features. None leaves none out, and with
+    the weights `jieba-tfidf` jieba's own stop words.
+    """
+    top_n: int | None = _making_option(_OrPreset(None), or_none(whole(1, 10**6, "features")))
+    """Use only this many of the heaviest content features. None uses all."""
 
     def __post_init__(self) -> None:
         faults, preset = [], preset_options(self.preset)

@@ -4,9 +4,12 @@ Between `<!-- settings: everyday -->` and `<!-- end -->` each setting has a head
 be linked, its default, its meaning and one example.
 """
 
+import ast
 import dataclasses
+import inspect
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from simhash_pipeline import Options
@@ -80,6 +83,19 @@ def groups() -> dict[str, Sequence[str]]:
     return {"everyday": EVERYDAY, "others": others, "fingerprints": making}
 
 
+def meanings() -> dict[str, str]:
+    """What each setting means, by its name: the text below its field."""
+    (options,) = ast.parse(inspect.getsource(Options)).body
+    assert isinstance(options, ast.ClassDef)
+    return {
+        field.target.id: " ".join(ast.literal_eval(text.value).split())
+        for field, text in pairwise(options.body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+    }
+
+
 def _filled(path: Path, language: str) -> str:
     text = path.read_text(encoding="utf-8")
     for group, names in groups().items():
@@ -95,8 +111,7 @@ def _filled(path: Path, language: str) -> str:
 
 def _section(name: str, language: str) -> str:
     setting = f"SIMHASH_{name.upper()}"
-    (field,) = (field for field in dataclasses.fields(Options) if field.name == name)
-    meaning = field.metadata["meaning"] if language == "en" else chinese.SETTINGS[name]
+    meaning = meanings()[name] if language == "en" else chinese.SETTINGS[name]
     described = DEFAULT[language].format(repr(getattr(Options(), name)), meaning)
     value = EXAMPLES[name]
     example = f"{value:_}" if type(value) is int else repr(value).replace("'", '"')

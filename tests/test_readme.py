@@ -47,7 +47,7 @@ def test_a_setting_has_a_heading_and_a_valid_example(field: "dataclasses.Field[o
 
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
 def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]") -> None:
-    assert re.fullmatch(r"[A-Z`].*\.", field.metadata["meaning"])
+    assert re.fullmatch(r"[A-Z`].*\.", settings_table.meanings()[field.name])
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
