@@ -14,13 +14,13 @@ import os
 import shlex
 import time
 import zlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
 
-SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result
 _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
@@ -43,7 +42,10 @@ THRESHOLDS = (
     *("match", "content_distance", "structure_distance", "sketch_distance", "min_similarity"),
     *("min_tokens", "scope", "unchanged"),
 )
-NEAR_MISS = "near miss"
+# What a line has of the verdict under the same name.
+_OF_VERDICT = (
+    *("namespace", "url", "twin_url", "content_distance", "structure_distance", "sketch_distance"),
+)
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
 _NEAR_MISSES = 5_000  # of a run: some 5 MB
@@ -52,7 +54,6 @@ _PLACES = ("store", "drop_log")
 # Options that say what is noted of a page: of those stored before, it is not noted.
 _NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _TITLE_CHARS = 300  # enough to recognise a page
-_LAST_LINES = 5_000
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _DAY = 86_400
@@ -86,8 +87,8 @@ class Drop:
     Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC.
     """
 
-    schema: int
-    record: str | None = None  # NEAR_MISS; None, and not written, for a drop
+    schema: Literal[1] = 1
+    record: Literal["near miss"] | None = None  # None, and not written, for a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -115,15 +116,15 @@ class Drop:
 
     @property
     def is_near_miss(self) -> bool:
-        return self.record == NEAR_MISS
+        return self.record is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """The last line of a crawl that ended normally."""
 
-    schema: int
-    record: str  # "run"
+    schema: Literal[1] = 1
+    record: Literal["run"] = "run"
     run: str
     spider: str
     started: str
@@ -140,7 +141,6 @@ class Run:
 # They check the types too, in a fifth of the time of json.loads and a constructor.
 _DROP, _RUN = msgspec.json.Decoder(Drop), msgspec.json.Decoder(Run)
 _AS_JSON = json.JSONEncoder(ensure_ascii=False)
-_SCHEMA_OF = msgspec.json.Decoder(dict[str, Any])
 
 
 class DropLog:
@@ -183,22 +183,17 @@ class DropLog:
         thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
         if verdict.min_similarity is not None:
             thresholds["min_similarity"] = verdict.min_similarity
-        distances = ("content_distance", "structure_distance", "sketch_distance")
         drop = Drop(
-            schema=SCHEMA,
-            record=None if verdict.dropped else NEAR_MISS,
+            record=None if verdict.dropped else "near miss",
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
-            namespace=verdict.namespace,
-            url=verdict.url,
             title=_title(page.title),
-            twin_url=verdict.twin_url,
             twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
-            **{name: getattr(verdict, name) for name in distances},
+            **{name: getattr(verdict, name) for name in _OF_VERDICT},
             similarity=_rounded(verdict.similarity),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
@@ -236,8 +231,6 @@ class DropLog:
             return
         options = dataclasses.asdict(self._options)
         run = Run(
-            schema=SCHEMA,
-            record="run",
             run=self._run,
             spider=self._spider,
             started=iso_time(self._started),
@@ -326,7 +319,7 @@ class Timeline:
             self._counts, self.slice_secs = counts, width
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DropMagnet:
     """A stored page for which many pages of one host are dropped."""
 
@@ -334,6 +327,7 @@ class DropMagnet:
     host: str  # of the dropped pages; "" where their URLs have none
     dropped: int  # different URLs up to MAGNET_FROM, then every further drop
     example: str  # URL of the first page that was dropped for it
+    urls: tuple[int, ...] = ()  # hashes of the next ones; none from MAGNET_FROM on
 
     def sentence(self, *, dry_run: bool = False) -> str:
         """What happened, and the command to look at it; not yet made printable."""
@@ -344,20 +338,13 @@ class DropMagnet:
         )
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Drops that share run, host and twin."""
-
-    drops: int = 0
-    example: str = ""  # the URL of the first
-    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
-
-
 class DropMagnets:
     """Counts drops by run, host and twin; of too many, the half with fewer drops is forgotten."""
 
     def __init__(self) -> None:
-        self._tallies: dict[str, _Tally] = {}
+        # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
+        # garbage collector work: a log of a million drops would take a fifth longer.
+        self._pages: dict[str, DropMagnet] = {}
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> DropMagnet | None:
         """Count a drop; the stored page if this drop makes it a magnet, else None.
@@ -367,38 +354,32 @@ class DropMagnets:
         if twin_url is None or twin_url == url:
             return None
         host = host_of(url)
-        # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
-        # garbage collector work: a log of a million drops would take a fifth longer.
-        tally = self._tally(f"{run}\n{host}\n{twin_url}")
-        if not tally.drops:
-            tally.example = url
-        elif tally.drops < MAGNET_FROM:
-            if url == tally.example or hash(url) in tally.urls:
-                return None
-            tally.urls += (hash(url),)
-        tally.drops += 1
-        if tally.drops != MAGNET_FROM:
+        key = f"{run}\n{host}\n{twin_url}"
+        if (page := self._pages.get(key)) is None:
+            if len(self._pages) >= _MAX_PAIRS:
+                self._pages = dict(self._heaviest()[: _MAX_PAIRS // 2])
+            self._pages[key] = DropMagnet(twin_url, host, 1, url)
             return None
-        return DropMagnet(twin_url, host, tally.drops, tally.example)
+        if page.dropped < MAGNET_FROM:
+            if url == page.example or hash(url) in page.urls:
+                return None
+            page.urls += (hash(url),)
+        page.dropped += 1
+        if page.dropped != MAGNET_FROM:
+            return None
+        page.urls = ()
+        return replace(page)
 
     def worst(self) -> list[DropMagnet]:
         """All magnets, the worst first; in several runs, as in the worst of these."""
         found: dict[tuple[str, str], DropMagnet] = {}
-        for pair, tally in self._heaviest():
-            if tally.drops < MAGNET_FROM:
-                break
-            _, host, twin_url = pair.split("\n", 2)
-            page = DropMagnet(twin_url, host, tally.drops, tally.example)
-            found.setdefault((host, twin_url), page)
+        for _, page in self._heaviest():
+            if page.dropped >= MAGNET_FROM:
+                found.setdefault((page.host, page.twin_url), page)
         return list(found.values())
 
-    def _tally(self, pair: str) -> _Tally:
-        if len(self._tallies) >= _MAX_PAIRS and pair not in self._tallies:
-            self._tallies = dict(self._heaviest()[: _MAX_PAIRS // 2])
-        return self._tallies.setdefault(pair, _Tally())
-
-    def _heaviest(self) -> list[tuple[str, _Tally]]:
-        return sorted(self._tallies.items(), key=lambda item: item[1].drops, reverse=True)
+    def _heaviest(self) -> list[tuple[str, DropMagnet]]:
+        return sorted(self._pages.items(), key=lambda item: item[1].dropped, reverse=True)
 
 
 def host_of(url: str) -> str:
@@ -442,30 +423,23 @@ def late_settings(path: Path, spider: str, options: Options) -> list[str]:
 
     Empty if the log's last mebibyte has no such run.
     """
-    before: dict[str, Any] = {}
-    with suppress(DropLogError):  # the crawl starts all the same
-        records = _last_records(path) if path.is_file() else ()  # to open a pipe would wait
-        runs = (each for each in records if isinstance(each, Run))
-        before = next((run.options for run in runs if run.spider == spider), before)
     now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
-    return [f"{PREFIX}{n.upper()}" for n in _NOTED if before.get(n, now[n]) != now[n]]
+    with suppress(DropLogError):  # the crawl starts all the same
+        for run in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
+            if isinstance(run, Run) and run.spider == spider:
+                late = (name for name in _NOTED if run.options.get(name, now[name]) != now[name])
+                return [f"{PREFIX}{name.upper()}" for name in late]
+    return []
 
 
 def _last_records(path: Path) -> Iterator[Drop | Run]:
     """Those of the whole lines in the log's last mebibyte, the last one first."""
-    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
-    return (record for record in found if record is not None)
-
-
-def _last_lines(path: Path) -> list[bytes]:
-    """The whole lines in the log's last mebibyte; of a packed one the last thousands."""
     with _reading(path) as log:
-        if isinstance(log, gzip.GzipFile):
-            return [*deque(log, maxlen=_LAST_LINES)]
         size = log.seek(0, os.SEEK_END)
         log.seek(max(size - _LAST_BYTES, 0))
-        lines = log.readlines()
-    return lines[1:] if size > _LAST_BYTES else lines
+        lines = log.readlines()[size > _LAST_BYTES :]
+    found = (_parsed(line, f"{path}, one of its last lines") for line in reversed(lines))
+    return (record for record in found if record is not None)
 
 
 @contextmanager
@@ -483,32 +457,12 @@ def _reading(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
 def _parsed(line: bytes, where: str) -> Drop | Run | None:
     """The drop or run of a line; None if it is incomplete. `where` is named by a DropLogError."""
     try:
-        record = _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
+        return _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         is_ours = line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
         if is_ours and not isinstance(error, msgspec.ValidationError):
             return None
-        raise DropLogError(_fault(line, where, error)) from error
-    if record.schema != SCHEMA:
-        raise DropLogError(_fault(line, where))
-    if isinstance(record, Drop) and record.record not in (None, NEAR_MISS):
-        raise DropLogError(f"{where} has an unknown record {record.record!r}")
-    return record
-
-
-def _fault(line: bytes, where: str, error: Exception | None = None) -> str:
-    try:
-        schema = _SCHEMA_OF.decode(line)["schema"]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
-        return f"{where} is not a line of a drop log"
-    if schema != SCHEMA:
-        return f"{where} has schema {schema}; this version reads {SCHEMA}"
-    return f"{where} is not a line of a drop log: {error}"
-
-
-def log_beside(result: Path) -> Path:
-    """The path of the drop log of `dedup`, next to its result."""
-    return Path(f"{result}{LOG_SUFFIX}")  # not with_name: "." has none
+        raise DropLogError(f"{where} is not a line of a drop log, schema 1: {error}") from error
 
 
 def unix_seconds(time: str) -> float:

@@ -120,7 +120,7 @@ def test_a_crawl_after_a_crash_starts_a_line_of_its_own(tmp_path: Path) -> None:
         ("[1, 2]\n", "line 1 is not a line of a drop log"),
         ('{"url": "x"}\n', "line 1 is not a line of a drop log"),
         ('{"schema": 1, "url": "x"}\n', "line 1 is not a line of a drop log"),
-        ('{"schema": 99}\n', "line 1 has schema 99; this version reads 1"),
+        ('{"schema": 99}\n', "line 1 is not a line of a drop log, schema 1: Invalid enum value 99"),
         ("\x00\xff\n", "line 1 is not a line of a drop log"),
     ],
 )
@@ -137,7 +137,7 @@ def test_a_field_of_another_type_is_told(tmp_path: Path, field: str) -> None:
     write(path)
     record = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**record, field: [1]}) + "\n", encoding="utf-8")
-    with pytest.raises(DropLogError, match=f"line 1 is not a line of a drop log: .*{field}"):
+    with pytest.raises(DropLogError, match=f"line 1 is not a line of a drop log.*: .*{field}"):
         list(read_drops(path))
 
 

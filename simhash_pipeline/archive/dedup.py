@@ -27,7 +27,7 @@ from simhash_pipeline.archive import Fault, Input
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
 from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
-from simhash_pipeline.drop_log import DropLog, log_beside
+from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -81,7 +81,7 @@ class DedupJob:
 
     @property
     def drop_log(self) -> Path:
-        return log_beside(self.to)
+        return Path(f"{self.to}{LOG_SUFFIX}")
 
     @property
     def faults(self) -> Path:

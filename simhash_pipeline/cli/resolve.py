@@ -20,7 +20,7 @@ from simhash_pipeline.crawl.settings import (
     spider_file,
     spider_files,
 )
-from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import Store, shown_url
@@ -147,7 +147,8 @@ def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[
     """
     if arguments.log is not None:
         named = Path(arguments.log)
-        places = log_beside(named), named, spider_files(LOG_SUFFIX).get(arguments.log, named)
+        beside = Path(f"{named}{LOG_SUFFIX}")  # not with_name: "." has none
+        places = beside, named, spider_files(LOG_SUFFIX).get(arguments.log, named)
         return [next((place for place in places if place.exists()), named)]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:

@@ -274,7 +274,7 @@ def test_a_report_has_the_texts_of_the_drops_own_namespaces(
         (["http://a.example/2", "-S", "words.txt"], "words.txt: it is not an SQLite database"),
         (["http://a.example/2", "-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
-        (["http://a.example/2", "--log", "mixed"], "line 2 has schema 2; this version reads 1"),
+        (["http://a.example/2", "--log", "mixed"], "schema 1: Invalid enum value 2"),
         (["http://a.example/2", "--log", "torn"], "torn, line 1, the last, is cut short"),
         (["http://a.example/2", "torn"], "torn, line 1, the last, is cut short"),
         ([], "the following arguments are required: url"),
