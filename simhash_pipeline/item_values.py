@@ -22,12 +22,10 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
-from enum import Enum
 from functools import cached_property
 from hashlib import blake2b
-from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -61,7 +59,6 @@ _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
-_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
@@ -73,7 +70,6 @@ _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 _SAME_FIELDS_BITS = 3
 _IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
-_HOST = re.compile(r"(?:[A-Za-z][\w+.-]*:)?//[^/?#]*")
 _UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
@@ -89,20 +85,20 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-def values_of(item: Any, options: Options, *, is_text: bool = False) -> ItemValues | None:
-    """All that the item holds but its page, or what ITEM_FIELDS names of it; None for no witness.
+def with_values(source: Source, item: Any, options: Options) -> Source:
+    """The source with all that the item holds but its page, or what ITEM_FIELDS names of it.
 
     If it holds a text and no page, as records of a corpus do, only named fields count: its dates
     and ids stand nowhere. A field whose own code fails is left out.
     """
     if options.item_fields is None:
-        return None
-    named = _named(options)
+        return source._replace(item=None)
+    is_named = bool(_named(options))
     found: list[tuple[str, str]] = []
-    for name in [] if is_text and not named else heard(item, options):
+    for name in [] if source.is_text and not is_named else heard(item, options):
         with suppress(Exception):  # the item's own
             found += _flat(str(name), item[name])
-    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+    return source._replace(item=ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named))
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:
@@ -117,11 +113,6 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
 
 def _named(options: Options) -> set[str]:
     return {name for name in options.item_fields or () if not name.startswith("-")}
-
-
-def with_values(source: Source, item: Any, options: Options) -> Source:
-    """The source with what the item holds beside it."""
-    return source._replace(item=values_of(item, options, is_text=source.is_text))
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:
@@ -145,12 +136,13 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
         name, value = todo.pop()
         if type(value).__module__ == "numpy":  # of a DataFrame
             value = value.tolist()
-        if isinstance(value, (list, tuple, set, frozenset)):
-            parts = sorted(value, key=str) if isinstance(value, (set, frozenset)) else [*value]
-            if parts and all(isinstance(part, str) for part in parts):
-                yield name, "\n".join(parts)[:_MOST_CHARS]
+        if isinstance(value, (set, frozenset)):
+            value = sorted(value, key=str)
+        if isinstance(value, (list, tuple)):
+            if value and all(isinstance(part, str) for part in value):
+                yield name, "\n".join(value)[:_MOST_CHARS]
             else:
-                todo += [(name, part) for part in reversed(parts[:_MOST_NODES])]
+                todo += [(name, part) for part in reversed(value[:_MOST_NODES])]
         elif (held := _fields_of(value)) is not None:
             todo += [(f"{name}.{key}", held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
@@ -161,29 +153,20 @@ def _fields_of(value: Any) -> Mapping[Any, Any] | None:
     """Those of a dict, or of an item within an item; None of anything else."""
     if isinstance(value, (Mapping, str, int, float, Decimal, date, bytes)):
         return value if isinstance(value, Mapping) else None
-    adapters = sys.modules.get("itemadapter")  # a module that wasn't imported has read no item
-    if adapters is None or not adapters.ItemAdapter.is_item(value):
-        return None
-    held: Mapping[Any, Any] = adapters.ItemAdapter(value)
+    # A module that wasn't imported has read no item.
+    adapter: Any = getattr(sys.modules.get("itemadapter"), "ItemAdapter", None)
+    held: Mapping[Any, Any] | None = adapter(value) if adapter and adapter.is_item(value) else None
     return held
 
 
 def _text_of(value: Any) -> str:
     """A value as a page may spell it; "" for what no page shows."""
-    if isinstance(value, Enum):
-        value = value.value
     if isinstance(value, str):
-        text = value[:_MOST_CHARS]
-        # U+FFFD: the spider has read the page by a charset that isn't its own.
-        return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
+        return value[:_MOST_CHARS]
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
-    if value is None or isinstance(value, bytes):
-        return ""
     if isinstance(value, float):
         return f"{value:.15g}"
-    if isinstance(value, datetime):  # with microseconds it is the time of the crawl
-        return "" if value.microsecond else str(value).removesuffix(" 00:00:00")
     if type(value).__module__ == "builtins" and not isinstance(value, int):
         return ""
     return str(value)[:_MOST_CHARS]  # numbers and dates, and what spells itself, as a HttpUrl
@@ -211,14 +194,13 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         is_shown = is_long and seen.shows(*(_head(each) for each in (value, plain)))
-        kept = seen.witnessed(value, plain) if not is_long or not is_shown else plain
+        kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
-        if is_long and is_text:
-            text = _digest(plain.replace(" ", ""), 8)
-            is_part = not is_pages
-        if is_long and is_text and is_pages:
+        if is_text:
+            text, is_part = _digest(plain.replace(" ", ""), 8), not is_pages
+        if is_text and is_pages:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
             kept = plain[:_SHORT_CHARS]
@@ -336,7 +318,7 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
-        return any(any(_places(source, text)) for source in self._sources)
+        return any(_holds(source, text) for source in self._sources)
 
     @cached_property
     def _sources(self) -> tuple[str, ...]:
@@ -350,8 +332,8 @@ class _Page:
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
-        found = max(len([*islice(_places(each, link), _MOST_LINKS + 1)]) for each in self._sources)
-        return link != "" and 0 < found <= _MOST_LINKS
+        found = (sum(1 for _ in _places(each, link)) for each in self._sources)
+        return 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
         if path := _path_of(text):
@@ -363,21 +345,14 @@ class _Page:
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
 
 
-def _places(source: str, text: str) -> Iterator[bool]:
-    """True for each place where the source has a value by itself; looks at 100 at most."""
-    place = source.find(text) if text else -1
-    for _ in range(100):
-        if place < 0:
-            return
-        end = place + len(text)
-        if len(text) >= _SHORT_VALUE_CHARS:
-            if not (_joins(source, place) or _joins(source, end)):
-                yield True
-        elif source[end : end + 1] in _ENDS:
-            before = source[max(0, place - 2) : place].strip()
-            if before[-1:] in _OPENS:
-                yield True
-        place = source.find(text, end)
+def _holds(source: str, text: str) -> bool:
+    """Whether a page's source has it by itself; a short one between marks of HTML or JSON."""
+    for place in _places(source, text):
+        before, end = source[max(0, place - 2) : place].strip(), place + len(text)
+        is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
+        if is_marked or len(text) >= _SHORT_VALUE_CHARS:
+            return True
+    return False
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -388,20 +363,14 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _stands(words: str, shown: str) -> bool:
-    """Whether they stand in the visible text, not within a word, and in no counter."""
-    place = shown.find(words)
-    for _ in range(100):
-        if place < 0:
-            return False
-        end = place + len(words)
-        if not (_joins(shown, place) or _joins(shown, end)):
-            if not any(map(str.isdigit, words)):
-                return True
-            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-            line = shown[first : len(shown) if last < 0 else last]
-            if words in without_counters(line, is_main=False, is_above=False):
-                return True
-        place = shown.find(words, end)
+    """Whether they stand in the visible text, and in no counter."""
+    for place in _places(shown, words):
+        if not any(map(str.isdigit, words)):
+            return True
+        first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+        line = shown[first : len(shown) if last < 0 else last]
+        if words in without_counters(line, is_main=False, is_above=False):
+            return True
     return False
 
 
@@ -436,16 +405,23 @@ def _link_of(text: str) -> str:
     path = _path_of(text)
     if not path or _IMAGE.search(path):
         return ""
-    return _HOST.sub("", text, count=1).strip("/") or path
+    return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
 
 
 def _has_word(text: str, word: str) -> bool:
-    place = text.find(word)
-    while place >= 0:
-        if not (_joins(text, place) or _joins(text, place + len(word))):
-            return True
-        place = text.find(word, place + len(word))
-    return False
+    return any(True for _ in _places(text, word))
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    """Where a word stands, not within another; 100 places at most are looked at."""
+    place = text.find(word) if word else -1
+    for _ in range(100):
+        if place < 0:
+            return
+        end = place + len(word)
+        if not (_joins(text, place) or _joins(text, end)):
+            yield place
+        place = text.find(word, end)
 
 
 def _joins(text: str, place: int) -> bool:
@@ -563,12 +539,9 @@ def say_more(values: bytes | None, others: bytes | None) -> bool:
 
 def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
-    return (
-        values is not None
-        and others is not None
-        and sum(map(any, _by_name(values).values())) > 1
-        and (row_of(values) in rows_in(others))
-    )
+    if values is None or others is None or say_more(values, others):
+        return False
+    return sum(map(any, _by_name(values).values())) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:
