@@ -18,7 +18,6 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from threading import Lock
 from urllib.parse import urlsplit
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
@@ -210,7 +209,6 @@ class RecentPages:
         self._hosts: dict[Host, list[_Pages]] = {}  # newest last
         self._pages = 0
         self._max_pages = max_pages
-        self._lock = Lock()
 
     def add(
         self, host: Host, structure: int | None, blocks: Sequence[int], known: Template = UNKNOWN
@@ -219,21 +217,18 @@ class RecentPages:
 
         `known` is what the store knows of the template.
         """
-        with self._lock:
-            templates = self._hosts.pop(host, [])
-            self._pages -= sum(len(one.blocks) for one in templates)
-            fitting = (one for one in templates if one.template.fits(structure))
-            pages = next(fitting, None) or _Pages(replace(known, structure=structure))
-            others = [one for one in templates if one is not pages]
-            self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            found = pages.add(
-                {each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks}
-            )
-            self._pages += sum(len(one.blocks) for one in templates)
-            while self._pages > self._max_pages and len(self._hosts) > 1:
-                oldest = self._hosts.pop(next(iter(self._hosts)))
-                self._pages -= sum(len(one.blocks) for one in oldest)
-            return found
+        templates = self._hosts.pop(host, [])
+        self._pages -= sum(len(one.blocks) for one in templates)
+        fitting = (one for one in templates if one.template.fits(structure))
+        pages = next(fitting, None) or _Pages(replace(known, structure=structure))
+        others = [one for one in templates if one is not pages]
+        self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
+        found = pages.add({each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks})
+        self._pages += sum(len(one.blocks) for one in templates)
+        while self._pages > self._max_pages and len(self._hosts) > 1:
+            oldest = self._hosts.pop(next(iter(self._hosts)))
+            self._pages -= sum(len(one.blocks) for one in oldest)
+        return found
 
 
 class _Pages:
