@@ -161,8 +161,8 @@ def _fields_of(value: Any) -> Mapping[Any, Any] | None:
 
 def _text_of(value: Any) -> str:
     """A value as a page may spell it; "" for what no page shows."""
-    if isinstance(value, str):
-        return value[:_MOST_CHARS]
+    if isinstance(value, str):  # U+FFFD: the spider has read the page by a wrong charset
+        return "" if "\ufffd" in value else value[:_MOST_CHARS]
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
     if isinstance(value, float):
