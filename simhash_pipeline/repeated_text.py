@@ -12,13 +12,14 @@ longer repeated counts again. Fingerprints never depend on any of it.
 from __future__ import annotations
 
 import re
-import struct
 from array import array
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from urllib.parse import urlsplit
+
+import msgspec
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
 from simhash_pipeline.errors import StoreDamaged
@@ -49,12 +50,8 @@ _MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
 # A hyphen or colon within words separates nothing.
 _TITLE_BREAK = re.compile(r"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*)")
 
-# As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2 + 2, the numbers of pages
-# and of repeated and of recurring blocks; 2 for each block, and 2 for the pages
-# that it stands on. Lowest byte first.
-_STRUCTURE_BYTES = 16
-_HEAD_BYTES = _STRUCTURE_BYTES + 6
-_NO_STRUCTURE = b"\xff" * _STRUCTURE_BYTES
+# A host's templates as a store has them: (structure, pages, counts) of each, as MessagePack.
+_PACKED = msgspec.msgpack.Decoder(list[tuple[int | None, int, dict[int, int]]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,10 +59,22 @@ class Template:
     """Pages of one host whose structures are near, and what they repeat."""
 
     structure: int | None  # fingerprint of the first page; None: too few elements for one
-    repeated: Blocks  # on half of the last pages, and on twenty
-    recurring: Blocks  # others on eight
     pages: int = 0  # the last ones, at most 64
-    counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block
+    counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block: eight at least
+    repeated: Blocks = field(init=False)  # on half of the last pages, and on twenty
+    recurring: Blocks = field(init=False)  # the others
+
+    def __post_init__(self) -> None:
+        least = max(self.pages / 2, LEAST_REPEATED)
+        # Half of a shop's titles may name one colour: in most titles it is the site's word.
+        of_titles = least * _MOST_TITLES
+        repeated = frozenset(
+            block
+            for block, count in self.counts.items()
+            if count >= (least if block <= BLOCK_BITS else of_titles)
+        )
+        object.__setattr__(self, "repeated", repeated)
+        object.__setattr__(self, "recurring", frozenset(self.counts) - repeated)
 
     def fits(self, structure: int | None) -> bool:
         """Whether a page with this structure fingerprint is of the template."""
@@ -74,7 +83,7 @@ class Template:
         return hamming_distance(self.structure, structure) <= MAX_DISTANCE_BITS
 
 
-UNKNOWN = Template(None, NO_BLOCKS, NO_BLOCKS)
+UNKNOWN = Template(None)
 
 
 def template_of(structure: int | None, templates: bytes) -> Template:
@@ -113,46 +122,22 @@ def _own_title(title: str, template: Template) -> str:
 @lru_cache(maxsize=16)  # most hosts have some dozens of blocks, the largest 60,000: 6 MB
 def unpacked(templates: bytes) -> tuple[Template, ...]:
     """The templates of a host; StoreDamaged if the bytes are none."""
-    found, at = list[Template](), 0
-    while at < len(templates):
-        head = templates[at : at + _HEAD_BYTES]
-        start = at + _HEAD_BYTES
-        pages, repeated, recurring = struct.unpack("<3H", head[_STRUCTURE_BYTES:].ljust(6))
-        blocks = repeated + recurring
-        at = start + 4 * blocks
-        if at > len(templates) or len(head) < _HEAD_BYTES:
-            raise StoreDamaged(
-                "the repeated text in the store is damaged; restore a copy of the store, or move "
-                "it away to start over"
-            )
-        structure = head[:_STRUCTURE_BYTES]
-        numbers = struct.unpack(f"<{2 * blocks}H", templates[start:at])
-        template = Template(
-            None if structure == _NO_STRUCTURE else int.from_bytes(structure, "little"),
-            frozenset(numbers[:repeated]),
-            frozenset(numbers[repeated:blocks]),
-            pages,
-            dict(zip(numbers[:blocks], numbers[blocks:], strict=True)),
-        )
-        found.append(template)
-    return tuple(found)
+    if not templates:
+        return ()
+    try:
+        return tuple(Template(*each) for each in _PACKED.decode(templates))
+    except msgspec.DecodeError as error:
+        raise StoreDamaged(
+            "the repeated text in the store is damaged; restore a copy of the store, or move it "
+            "away to start over"
+        ) from error
 
 
 def with_template(templates: bytes, newest: Template) -> bytes:
     """The templates of a host after one of them was counted again."""
     others = [one for one in unpacked(templates) if not one.fits(newest.structure)]
-    return b"".join(_packed(one) for one in [newest, *others[: _MAX_TEMPLATES - 1]])
-
-
-def _packed(template: Template) -> bytes:
-    structure = _NO_STRUCTURE
-    if template.structure is not None:
-        structure = template.structure.to_bytes(_STRUCTURE_BYTES, "little")
-    blocks = [*sorted(template.repeated), *sorted(template.recurring)]
-    counts = [template.counts.get(block, 0) for block in blocks]
-    sizes = (template.pages, len(template.repeated), len(template.recurring))
-    numbers = (*sizes, *blocks, *counts)
-    return structure + struct.pack(f"<{len(numbers)}H", *numbers)
+    kept = [newest, *others[: _MAX_TEMPLATES - 1]]
+    return msgspec.msgpack.encode([(one.structure, one.pages, one.counts) for one in kept])
 
 
 class RepeatedText:
@@ -253,17 +238,10 @@ class _Pages:
         found = {
             block: int(counts[block]) for block in (counts >= LEAST_PAGES).nonzero()[0].tolist()
         }
-        least = max(pages / 2, LEAST_REPEATED)
-        # Half of a shop's titles may name one colour: in most titles it is the site's word.
-        repeated = frozenset(
-            block
-            for block, count in found.items()
-            if count >= (least if block <= BLOCK_BITS else least * _MOST_TITLES)
+        before, self.template = self.template, Template(self.template.structure, pages, found)
+        is_known = (before.pages, before.repeated, before.recurring) == (
+            pages,
+            self.template.repeated,
+            self.template.recurring,
         )
-        others = frozenset(found) - repeated
-        before, self.template = (
-            self.template,
-            Template(self.template.structure, repeated, others, pages, found),
-        )
-        is_known = (before.repeated, before.recurring, before.pages) == (repeated, others, pages)
         return None if is_known else self.template

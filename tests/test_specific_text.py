@@ -35,7 +35,7 @@ def repeated_text(blocks: list[str]) -> Blocks:
 
 
 def both(known: Blocks, repeated: Blocks = NO_BLOCKS) -> tuple[Template, Template]:
-    template = Template(None, known, repeated)
+    template = Template(None, 64, dict.fromkeys(repeated, 8) | dict.fromkeys(known, 64))
     return template, template
 
 
