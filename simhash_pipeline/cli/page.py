@@ -56,7 +56,7 @@ from simhash_pipeline.review.comparison import (
     text_diff,
     verdict_on,
 )
-from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
+from simhash_pipeline.review.doubts import DECIDING, why_rejected
 from simhash_pipeline.stores.contract import (
     Action,
     PageText,
@@ -631,7 +631,8 @@ def _headline(case: Case) -> Iterator[Line]:
         dry = " (its item was kept: dry run or tagged)" if drop.dry_run else ""
         why = f"{REASONS.get(drop.reason, drop.reason)}."
         if drop.is_near_miss:
-            dry, why = ", though near a stored page", f"{why_kept(drop).text}."
+            rejected = why_rejected(drop.reason, drop, drop.thresholds)
+            dry, why = ", though near a stored page", f"{rejected.text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
     else:
         first, last = minute(case.b.first_seen), minute(case.b.seen_at)

@@ -5,7 +5,6 @@ Texts are compared by words for a terminal, and by lines for the report.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -110,13 +109,10 @@ def text_diff(a: str, b: str) -> TextDiff:
     """Where the words of two texts differ, whatever their case, punctuation and spacing."""
     words_a, words_b = Words(a), Words(b)
     start, end = _common(words_a.keys, words_b.keys)
-    compared_a, out_a = words_a.between(start, end)
-    compared_b, out_b = words_b.between(start, end)
-    changes = tuple(
-        tuple(_pieces(group, compared_a, compared_b))
-        for group in matched(compared_a.keys, compared_b.keys).get_grouped_opcodes(CONTEXT_WORDS)
-    )
-    return TextDiff(changes, out_a + out_b)
+    between = [words.keys[start : len(words.keys) - end] for words in (words_a, words_b)]
+    groups = matched(*(keys[:MAX_WORDS] for keys in between)).get_grouped_opcodes(CONTEXT_WORDS)
+    changes = tuple(tuple(_pieces(group, words_a, words_b, start)) for group in groups)
+    return TextDiff(changes, sum(max(0, len(keys) - MAX_WORDS) for keys in between))
 
 
 def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
@@ -145,19 +141,12 @@ class _Bounded(SequenceMatcher[str]):
 
 
 class Words:
-    """A stretch of a text's words: what is compared of each, and where it begins in the text."""
+    """A text's words: what is compared of each, and where it begins in the text."""
 
-    def __init__(self, text: str, found: Sequence[re.Match[str]] | None = None) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
+        self._found = list(WORD_OR_CHARACTER.finditer(text))
         self.keys = [folded(word[0]) for word in self._found]
-
-    def between(self, start: int, end: int) -> tuple[Words, int]:
-        """The words without `start` first and `end` last ones, and how many more are left out."""
-        stop = len(self._found) - end
-        cut = min(stop, start + MAX_WORDS)
-        text = self._text if cut == len(self._found) else self._text[: self._found[cut].start()]
-        return Words(text, self._found[start:cut]), stop - cut
 
     def edges(self, start: int, end: int) -> tuple[int, int]:
         """Where in the text the words from `start` to `end` (exclusive, one at least) lie."""
@@ -178,15 +167,19 @@ def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
     return max(0, start - CONTEXT_WORDS), max(0, min(end, rest) - CONTEXT_WORDS)
 
 
-def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
-    for kind, start_a, end_a, start_b, end_b in group:
+def _pieces(
+    group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words, start: int
+) -> Iterator[Piece]:
+    """Those of a group of changes; `start`: the words before the compared ones."""
+    for kind, first_a, end_a, first_b, end_b in group:
+        in_a, in_b = (start + first_a, start + end_a), (start + first_b, start + end_b)
         if kind == "equal":
-            yield Piece("same", a.written(start_a, end_a))
+            yield Piece("same", a.written(*in_a))
             continue
-        if end_a > start_a:
-            yield Piece("removed", a.written(start_a, end_a))
-        if end_b > start_b:
-            yield Piece("added", b.written(start_b, end_b))
+        if end_a > first_a:
+            yield Piece("removed", a.written(*in_a))
+        if end_b > first_b:
+            yield Piece("added", b.written(*in_b))
 
 
 def marked(change: Sequence[Piece]) -> str:

@@ -30,6 +30,16 @@ DECIDING = {
     "structure": ("structure",),
     "content and structure": ("content", "structure", "sketch"),
 }
+# By the test that rejected a near miss: what it says, and the bits that it measures.
+_REJECTIONS = {
+    "answer": ("a person called them two pages", ""),
+    "fields": ("fields of the items differ", ""),
+    "template": ("structures differ", "structure_distance"),
+    "sketch": ("sketches differ", "sketch_distance"),
+    "shared notice": ("the shared text is of neither page", ""),
+    "title": ("titles or codes name two things", ""),
+    "page-specific text": ("page-specific texts differ", ""),
+}
 _PART = re.compile(r"[/.?&=]")
 # The languages that most pages are in, as sites put them into their addresses: en, en-GB.
 _CODE = re.compile(
@@ -68,17 +78,16 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
         if not drop.is_near_miss and drop.reason != "unchanged"
     )
     pages = {(page.host, page.twin_url): page for page in magnets}
-    found = []
-    for drop, change in zip(drops, changes, strict=True):
+
+    def of(drop: Drop, change: TitleChange | None) -> list[Doubt]:
         if drop.is_near_miss:
-            found.append([why_kept(drop)])
-        elif drop.reason == "unchanged":
-            found.append([])
-        else:
-            page = pages.get((host_of(drop.url), drop.twin_url or ""))
-            rare = change if shared[drop.run, change] < MANY else None
-            found.append([*_doubts(drop, rare, page)])
-    return found
+            return [why_rejected(drop.reason, drop, drop.thresholds)]
+        if drop.reason == "unchanged":
+            return []
+        rare = change if shared[drop.run, change] < MANY else None
+        return [*_doubts(drop, rare, pages.get((host_of(drop.url), drop.twin_url or "")))]
+
+    return list(map(of, drops, changes))
 
 
 def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
@@ -105,36 +114,21 @@ def rank(drop: Drop, found: Iterable[Doubt]) -> tuple[int, tuple[int, int]]:
     return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
-def why_kept(near: Drop) -> Doubt:
-    """What rejected a near miss, with the measure and the limit where there is one."""
-    return why_rejected(near.reason, near, near.thresholds)
-
-
 def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, Any]) -> Doubt:
-    """The same of a verdict by the test that failed; `limits` are thresholds by name."""
-    if rejected_by == "sketch":
-        limit = limits.get("sketch_distance")
-        return Doubt("sketches differ", f"{near.sketch_distance} of at most {limit} bits", 0)
-    if rejected_by == "page-specific text":
-        similarity = near.similarity
-        if similarity is None:
-            return Doubt("page-specific texts differ", "hardly any can be compared", 0)
-        least = limits.get("min_similarity")
-        limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
-        return Doubt("page-specific texts differ", f"alike by {similarity:.0%}{limit}", 0)
-    if rejected_by == "template" and near.structure_distance is not None:
-        limit = limits.get("structure_distance")
-        return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
+    """The test that rejected a near miss, and what it measured; `limits` are thresholds by name."""
+    kind, measure = _REJECTIONS.get(rejected_by, (rejected_by, ""))
     if rejected_by == "fields":
         names = near.fields if isinstance(near, Drop) else near.differing_fields
-        return Doubt("fields of the items differ", ", ".join(names), 0)
-    kinds = {
-        "title": "titles or codes name two things",
-        "shared notice": "the shared text is of neither page",
-        "template": "too few elements to compare",
-        "answer": "a person called them two pages",
-    }
-    return Doubt(kinds.get(rejected_by, rejected_by), "", 0)
+        return Doubt(kind, ", ".join(names), 0)
+    if rejected_by == "page-specific text":
+        if near.similarity is None:
+            return Doubt(kind, "hardly any can be compared", 0)
+        least = limits.get("min_similarity")
+        limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
+        return Doubt(kind, f"alike by {near.similarity:.0%}{limit}", 0)
+    if measure and (bits := getattr(near, measure)) is not None:
+        return Doubt(kind, f"{bits} of at most {limits.get(measure)} bits", 0)
+    return Doubt("too few elements to compare" if measure else kind, "", 0)
 
 
 def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:

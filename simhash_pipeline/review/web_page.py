@@ -14,6 +14,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
@@ -179,22 +180,21 @@ def _compared(
     """
     compared: list[str] = []
     places: list[int | None] = [None] * len(drops)
-    known: dict[tuple[str, str, str], int | None] = {}
     size = 0
+
+    @cache
+    def place_of(namespace: str, twin_url: str, url: str) -> int | None:
+        nonlocal size
+        kept, dropped = texts(twin_url, namespace), texts(url, namespace)
+        if kept is None or dropped is None or size > MAX_COMPARED_BYTES:
+            return None
+        compared.append(_beside(kept, dropped))
+        size += len(compared[-1])
+        return len(compared) - 1
+
     for place in sorted(range(len(drops)), key=lambda place: rank(drops[place], found[place])):
         drop = drops[place]
-        twin_url = drop.twin_url or ""
-        key = (drop.namespace, twin_url, drop.url)
-        if key not in known:
-            if size > MAX_COMPARED_BYTES:
-                continue
-            known[key] = None
-            kept, dropped = (texts(url, drop.namespace) for url in (twin_url, drop.url))
-            if kept is not None and dropped is not None:
-                known[key] = len(compared)
-                compared.append(_beside(kept, dropped))
-                size += len(compared[-1])
-        places[place] = known[key]
+        places[place] = place_of(drop.namespace, drop.twin_url or "", drop.url)
     return compared, places
 
 

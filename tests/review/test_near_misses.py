@@ -12,7 +12,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, why_kept
+from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, why_rejected
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
@@ -97,7 +97,8 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_told_pages_apart_is_said_with_its_limit(fields: dict[str, object], said: str) -> None:
-    assert why_kept(near_miss(**fields)).text == said
+    near = near_miss(**fields)
+    assert why_rejected(near.reason, near, near.thresholds).text == said
 
 
 def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
