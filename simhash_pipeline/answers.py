@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
@@ -23,18 +26,21 @@ ANSWERS = {
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
+_Bits = Annotated[int, Meta(ge=0, le=SKETCH_BITS)] | None
+
+
 @dataclass(frozen=True, slots=True)
 class SheetLine:
     """A stored page and another one that is near, and whether a person calls it a copy."""
 
     twins: bool | None  # None if the person doesn't know
-    distance: int | None  # None in a sheet that doesn't say, and for a thin page
-    sketch_distance: int | None
+    distance: _Bits  # None in a sheet that doesn't say, and for a thin page
+    sketch_distance: _Bits
     twin_url: str
     url: str
     reason: str = ""  # of a drop, or the test that rejected a near miss; "" if it isn't known
-    structure_distance: int | None = None
-    similarity: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
+    structure_distance: _Bits = None
+    similarity: Annotated[float, Meta(ge=0, le=1)] | None = None  # None if it wasn't asked for
     fields: tuple[str, ...] = ()  # of the items, that differ
 
 
@@ -92,7 +98,8 @@ class AnsweredPairs:
 
 def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
     for row in sheet:
-        answer = (row["answer"] or "").strip().lower()
+        cells = {name: text for name, cell in row.items() if (text := _plain(cell))}
+        answer = cells.get("answer", "").lower()
         if not answer:
             continue
         where = f"{path}, line {sheet.line_num}"
@@ -100,35 +107,17 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
-        yield SheetLine(
-            twins=ANSWERS[answer],
-            distance=_bits(row, "distance", where),
-            sketch_distance=_bits(row, "sketch_distance", where),
-            twin_url=_plain(row["twin_url"]),
-            url=_plain(row["url"]),
-            reason=(row.get("reason") or "").strip(),
-            structure_distance=_bits(row, "structure_distance", where),
-            similarity=_similarity(row, where),
-            fields=tuple(filter(None, _plain(row.get("fields")).split(", "))),
-        )
+        read = {"distance": None, "sketch_distance": None, **cells, "twins": ANSWERS[answer]}
+        try:
+            yield msgspec.convert(
+                read | {"fields": cells["fields"].split(", ") if "fields" in cells else ()},
+                SheetLine,
+                strict=False,
+            )
+        except msgspec.ValidationError as error:
+            raise SimhashError(f"{where}: {error}") from error
 
 
-def _similarity(row: dict[str, str], where: str) -> float | None:
-    text = (row.get("similarity") or "").strip()
-    with suppress(ValueError):
-        if not text or 0 <= float(text) <= 1:
-            return float(text) if text else None
-    raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
-
-
-def _bits(row: dict[str, str], column: str, where: str) -> int | None:
-    text = (row.get(column) or "").strip()
-    if not text or (text.isdecimal() and int(text) <= SKETCH_BITS):
-        return int(text) if text else None
-    rule = f"a number of bits from 0 to {SKETCH_BITS}"
-    raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
-
-
-def _plain(cell: str | None) -> str:
-    text = cell or ""
+def _plain(cell: object) -> str:
+    text = cell.strip() if isinstance(cell, str) else ""  # a row may have too few cells, or more
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
