@@ -14,12 +14,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
-    from rich.table import Table
     from rich.text import Text
 
 T = TypeVar("T")
@@ -81,9 +80,8 @@ def print_lines(lines: Iterable[Line]) -> None:
     """Print for people: row by row on a terminal, else all at once."""
     if sys.stdout.isatty():
         console = _console(sys.stdout)
-        for line in lines:
-            for row in drawn(line, console):
-                console.print(row, soft_wrap=True)
+        for row in chain.from_iterable(drawn(line, console) for line in lines):
+            console.print(row, soft_wrap=True)
     else:
         print("\n".join(chain.from_iterable(map(_plain, lines))))
 
@@ -192,26 +190,18 @@ def _wrapped(text: Text, console: Console) -> Iterator[Text]:
 
 
 def _table_rows(grid: Grid, console: Console) -> Iterator[Text]:
-    from rich.text import Text
-
-    options = console.options.update_width(console.width - grid.indent)
-    for parts in console.render_lines(_table(grid), options, pad=False):
-        row = Text.assemble(" " * grid.indent, *((part.text, part.style or "") for part in parts))
-        row.rstrip()
-        yield row
-
-
-def _table(grid: Grid) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     columns = range(len(grid.rows[0]) if grid.rows else 0)
     for column in columns:
-        table.add_column(
-            justify="right" if column in grid.right else "left",
-            no_wrap=column != columns[grid.wraps],
-            overflow="fold",
-        )
-    for row in grid.rows:
-        table.add_row(*map(_styled, row))
-    return table
+        justify: Literal["right", "left"] = "right" if column in grid.right else "left"
+        table.add_column(justify=justify, no_wrap=column != columns[grid.wraps], overflow="fold")
+    for cells in grid.rows:
+        table.add_row(*map(_styled, cells))
+    options = console.options.update_width(console.width - grid.indent)
+    for parts in console.render_lines(table, options, pad=False):
+        row = Text.assemble(" " * grid.indent, *((part.text, part.style or "") for part in parts))
+        row.rstrip()
+        yield row
