@@ -73,7 +73,6 @@ class Learnt:
     evidence: list[Evidence]
     urls: int  # of dropped and kept pages
     saved: int  # requests for these, by the taken rules
-    others: list[str]  # query keys that no taken rule is about, of copies that one explains in part
 
 
 def learn(
@@ -116,10 +115,7 @@ def learn(
         )
         for rule in sorted(tried, key=lambda rule: (rule in refusals, -support[rule], rule))
     ]
-    taken = set(tried) - refusals.keys()
-    helped = chain.from_iterable(rules for rules in differing.values() if taken.intersection(rules))
-    others = sorted({rule.key for rule in set(helped) - taken})
-    return Learnt(evidence, len(stories), len(stories) - len(left), others)
+    return Learnt(evidence, len(stories), len(stories) - len(left))
 
 
 def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:

@@ -112,8 +112,7 @@ def verdict_of(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Distances:
+class Distances(NamedTuple):
     """Bits in which two pages differ; None if either has no such fingerprint."""
 
     content: int | None
@@ -122,11 +121,7 @@ class Distances:
 
 
 def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
-    return Distances(
-        content=bits_apart(a.content, b.content),
-        structure=bits_apart(a.structure, b.structure),
-        sketch=bits_apart(a.sketch, b.sketch),
-    )
+    return Distances(*(bits_apart(getattr(a, n), getattr(b, n)) for n in Distances._fields))
 
 
 def bits_apart(a: int | None, b: int | None) -> int | None:

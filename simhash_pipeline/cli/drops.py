@@ -54,7 +54,6 @@ SHEET = {
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
-SHOWN_KEYS = 5  # of those that no rule is about
 
 
 class DroppedCommand(Command):
@@ -416,11 +415,9 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield Heading(heading)
             yield from _rule_blocks(rules)
             yield ""
-    more = ", ".join(learnt.others[:SHOWN_KEYS])
-    also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}{also}, and lost 0 of "
+        f"{counted(learnt.urls, 'request')}, and lost 0 of "
         f"{counted(kept, 'kept page')}."
     )
 
