@@ -184,6 +184,9 @@ def _preset(value: Any) -> str:
     return f"{name}:{float(decay):g}" if colon else name
 
 
+PRESET = Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset)
+
+
 def preset_options(preset: object) -> Mapping[str, Any]:
     """The options that a preset sets, by name; none without one."""
     return PRESETS.get(str(preset).partition(":")[0], {})
@@ -201,7 +204,7 @@ def _option(default: Any, rule: Rule, *, makes: bool = False, **more: Any) -> An
     return dataclasses.field(default=default, metadata={"rule": rule, "makes": makes}, **more)
 
 
-_making_option = functools.partial(_option, makes=True)
+_makes = functools.partial(_option, makes=True)
 OptionValue = bool | float | str | tuple[str, ...] | tuple[int, ...] | Mapping[str, str] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
@@ -336,45 +339,39 @@ class Options:
     `og:url`), or else its URL, without tracking keys. `text`: the title and the main text, without
     what the pages of its template repeat.
     """
-    preset: str | None = _making_option(
-        None, or_none(Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset))
-    )
+    preset: str | None = _makes(None, or_none(PRESET))
     """The name of a published way to make fingerprints. It sets the options below that you don't
     set yourself.
     """
-    parser: str = _making_option("lxml", one_of("lxml", "html5lib"))
+    parser: str = _makes("lxml", one_of("lxml", "html5lib"))
     """What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 times as
     slow; needs the extra `html5lib`).
     """
-    extractor: str = _making_option("builtin", one_of_or_path("builtin", call="tree -> text"))
+    extractor: str = _makes("builtin", one_of_or_path("builtin", call="tree -> text"))
     """How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or
     soup -> text if its parameter is annotated as `BeautifulSoup`.
     """
-    segmenter: str = _making_option(
-        _OrPreset("words"), one_of_or_path(*SEGMENTERS, call="text -> tokens")
-    )
+    segmenter: str = _makes(_OrPreset("words"), one_of_or_path(*SEGMENTERS, call="text -> tokens"))
     """How text is cut into tokens: one of the values below, or the dotted path of a callable: text
     -> tokens.
     """
-    user_dict: str | None = _making_option(None, or_none(_PATH))
+    user_dict: str | None = _makes(None, or_none(_PATH))
     """The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, as
     jieba's user dictionary (word, frequency, tag; the last two may be left out).
     """
-    to_simplified: bool = _making_option(False, FLAG)
+    to_simplified: bool = _makes(False, FLAG)
     """True reads traditional Chinese characters as simplified ones (needs the extra `opencc`)."""
-    ngrams: tuple[int, ...] = _making_option(_OrPreset((1, 2)), NGRAMS)
+    ngrams: tuple[int, ...] = _makes(_OrPreset((1, 2)), NGRAMS)
     """The sizes of the n-grams of tokens that are the content features."""
-    weights: str = _making_option(
-        _OrPreset("tf"), one_of_or_path(*WEIGHTS, call="counts -> weights")
-    )
+    weights: str = _makes(_OrPreset("tf"), one_of_or_path(*WEIGHTS, call="counts -> weights"))
     """How content features are weighted: one of the values below, or the dotted path of a callable:
     counts -> weights.
     """
-    stop_words: str | None = _making_option(None, or_none(_PATH))
+    stop_words: str | None = _makes(None, or_none(_PATH))
     """The file of words, one per line, that are no content features. None leaves none out, and with
     the weights `jieba-tfidf` jieba's own stop words.
     """
-    top_n: int | None = _making_option(_OrPreset(None), or_none(whole(1, 10**6, "features")))
+    top_n: int | None = _makes(_OrPreset(None), or_none(whole(1, 10**6, "features")))
     """Use only this many of the heaviest content features. None uses all."""
 
     def __post_init__(self) -> None:
