@@ -193,7 +193,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        is_shown = is_long and seen.shows(*(_head(each) for each in (value, plain)))
+        is_shown = is_long and seen.shows(_head(plain))
         kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
@@ -243,7 +243,7 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 def _head(text: str) -> str:
     """Whole words of its beginning."""
-    return text.lstrip()[:100].partition("\n")[0].rpartition(" ")[0] or text[:100]
+    return text[:100].rpartition(" ")[0] or text[:100]
 
 
 def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
@@ -269,14 +269,15 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._raw = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN].lower()
+        shown = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN]
+        self._shown = spelled(shown).lower()[:_MOST_SHOWN]  # a letter may fold to eighteen
         self._html, self._url = source.html, unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := _path_of(text):
             return path if not self.is_own_address(text) and self.holds(path) else ""
-        if not plain or self.shows(text, plain):
+        if not plain or self.shows(plain):
             return plain
         if _has_word(self._shown, plain):
             return ""  # in a counter
@@ -284,25 +285,18 @@ class _Page:
             return plain
         return plain if not self.is_own_address(text) and self.holds(text) else ""
 
-    def shows(self, text: str, plain: str) -> bool:
-        """Whether it is visible as it stands, or each of its words in whatever spelling."""
-        if _stands(text.strip().lower(), self._raw):
-            return True
+    def shows(self, plain: str) -> bool:
+        """Whether it is visible as it stands, or each of its words."""
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
 
     def _stands(self, words: str) -> bool:
         return _stands(words, self._shown)
 
-    @cached_property
-    def _shown(self) -> str:
-        return spelled(self._raw)[:_MOST_SHOWN]  # a letter may fold to eighteen
-
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
         digits = text.translate(_JOINTS)
-        if not digits.isascii() or not digits.isdigit() or len(digits) < 2:
-            return False
-        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+        is_number = digits.isascii() and digits.isdigit()
+        return is_number and any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
 
     def _shows_date(self, text: str) -> bool:
         """Whether a date's year and day are visible; today may be that of the crawl."""
