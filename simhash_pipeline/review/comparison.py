@@ -5,7 +5,6 @@ Texts are compared by words for a terminal, and by lines for the report.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
@@ -24,13 +23,8 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
 CONTEXT_WORDS = 6
-# Words of either text that are compared between their common beginning and end. With the bounds
-# below: at most .7 s of CPU for texts, and 3 s for 150 words in random order.
-MAX_WORDS = 20_000
-# Pairs of places with the same word, above which the commonest words are no longer matched alone:
-# difflib's time grows with them, and with the square of a text's length.
-MAX_PAIRS = 500_000
-MAX_LOOKED_AT = 2_000_000  # words; without it 18 s where every other word differs
+MAX_WORDS = 20_000  # of either text that are compared between their common beginning and end
+MAX_LOOKED_AT = 20_000_000  # words, and places where the other text has them: some 3 s of CPU
 MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
 SHOWN_CHARACTERS = 300  # of a piece, for people
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
@@ -109,21 +103,15 @@ def text_diff(a: str, b: str) -> TextDiff:
     """Where the words of two texts differ, whatever their case, punctuation and spacing."""
     words_a, words_b = Words(a), Words(b)
     start, end = _common(words_a.keys, words_b.keys)
-    between = [words.keys[start : len(words.keys) - end] for words in (words_a, words_b)]
-    groups = matched(*(keys[:MAX_WORDS] for keys in between)).get_grouped_opcodes(CONTEXT_WORDS)
+    ours, others = (words.keys[start : len(words.keys) - end] for words in (words_a, words_b))
+    found = Matched(None, ours[:MAX_WORDS], others[:MAX_WORDS])
+    groups = found.get_grouped_opcodes(CONTEXT_WORDS)
     changes = tuple(tuple(_pieces(group, words_a, words_b, start)) for group in groups)
-    return TextDiff(changes, sum(max(0, len(keys) - MAX_WORDS) for keys in between))
+    return TextDiff(changes, sum(max(0, len(keys) - MAX_WORDS) for keys in (ours, others)))
 
 
-def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
-    """What two sequences share, in bounded time."""
-    count_b = Counter(b)
-    pairs = sum(count * count_b[word] for word, count in Counter(a).items())
-    return _Bounded(None, a, b, autojunk=pairs > MAX_PAIRS)
-
-
-class _Bounded(SequenceMatcher[str]):
-    """Stops looking for matches after MAX_LOOKED_AT words.
+class Matched(SequenceMatcher[str]):
+    """What two sequences share, in bounded time: it stops looking after MAX_LOOKED_AT.
 
     difflib looks at a stretch again for each half that a match leaves of it. If all matches are
     equally long it takes the first, and looks at all the rest for each of them.
@@ -134,7 +122,7 @@ class _Bounded(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        self.left -= (ahi or 0) - alo  # get_matching_blocks always passes the end
+        self.left -= sum(2 + len(self.b2j.get(word, "")) for word in self.a[alo:ahi])
         if self.left < 0:
             return Match(alo, blo, 0)
         return super().find_longest_match(alo, ahi, blo, bhi)
@@ -198,7 +186,7 @@ def line_diff(left: str, right: str) -> list[Row]:
     """The texts' lines in order; a line that was changed stands beside what it was."""
     ours, others = (text[:MAX_CHARS].splitlines() for text in (left, right))
     rows: list[Row] = []
-    for kind, a, b, c, d in matched(ours, others).get_opcodes():
+    for kind, a, b, c, d in Matched(None, ours, others).get_opcodes():
         pairs = zip_longest(ours[a:b], others[c:d], fillvalue="")
         rows += ours[a:b] if kind == "equal" else [_marked(*pair) for pair in pairs]
     return rows
@@ -207,7 +195,8 @@ def line_diff(left: str, right: str) -> list[Row]:
 def _marked(left: str, right: str) -> tuple[Marked, Marked]:
     """The pieces of two lines; the words that differ, in the sense of `text_diff`, are marked."""
     ours, others = Words(left), Words(right)
-    changed = [code for code in matched(ours.keys, others.keys).get_opcodes() if code[0] != "equal"]
+    codes = Matched(None, ours.keys, others.keys).get_opcodes()
+    changed = [code for code in codes if code[0] != "equal"]
     return (
         _line_pieces(left, [ours.edges(a, b) for _, a, b, _, _ in changed if b > a]),
         _line_pieces(right, [others.edges(c, d) for *_, c, d in changed if d > c]),

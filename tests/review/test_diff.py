@@ -98,7 +98,7 @@ def test_texts_that_share_every_other_word_are_compared_in_bounded_time() -> Non
 def test_what_is_no_more_looked_for_is_told_as_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = "one same two same three", "four same five same six"
     assert len(text_diff(a, b).changes[0]) == 8
-    monkeypatch.setattr("simhash_pipeline.review.comparison._Bounded.left", 4)
+    monkeypatch.setattr("simhash_pipeline.review.comparison.Matched.left", 4)
     assert text_diff(a, b).changes == ((Piece("removed", a), Piece("added", b)),)
 
 
