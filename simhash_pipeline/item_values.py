@@ -97,7 +97,7 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
     found: list[tuple[str, str]] = []
     for name in [] if source.is_text and not is_named else heard(item, options):
         with suppress(Exception):  # the item's own
-            found += _flat(str(name), item[name])
+            found += flat_values(str(name), item[name])
     return source._replace(item=ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named))
 
 
@@ -122,12 +122,7 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
     return source._replace(item=source.item._replace(is_row=True, waits=waits))
 
 
-def texts_of(value: Any) -> Iterator[str]:
-    """The texts of all values within."""
-    return (text for _, text in _flat("", value))
-
-
-def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
+def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """(name, text) of each value within; texts in a list are one text."""
     todo = [(name, value)]
     for _ in range(_MOST_NODES):
@@ -193,7 +188,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        is_shown = is_long and seen.shows(_head(plain))
+        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
@@ -241,11 +236,6 @@ def _marked(row: bytes, marks: int) -> bytes:
     return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
-def _head(text: str) -> str:
-    """Whole words of its beginning."""
-    return text[:100].rpartition(" ")[0] or text[:100]
-
-
 def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
@@ -290,7 +280,15 @@ class _Page:
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
 
     def _stands(self, words: str) -> bool:
-        return _stands(words, self._shown)
+        """Whether they stand in the visible text, and in no counter."""
+        for place in _places(self._shown, words):
+            if not any(map(str.isdigit, words)):
+                return True
+            first, last = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
+            line = self._shown[first : len(self._shown) if last < 0 else last]
+            if words in without_counters(line, is_main=False, is_above=False):
+                return True
+        return False
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
@@ -311,8 +309,14 @@ class _Page:
         return {number.translate(_JOINTS) for number in _NUMBER.findall(self._shown)}
 
     def holds(self, text: str) -> bool:
-        """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
-        return any(_holds(source, text) for source in self._sources)
+        """Whether its source has it by itself; a short one between marks of HTML or JSON."""
+        for source in self._sources:
+            for place in _places(source, text):
+                before, end = source[max(0, place - 2) : place].strip(), place + len(text)
+                is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
+                if is_marked or len(text) >= _SHORT_VALUE_CHARS:
+                    return True
+        return False
 
     @cached_property
     def _sources(self) -> tuple[str, ...]:
@@ -330,23 +334,11 @@ class _Page:
         return 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        if path := _path_of(text):
-            return _has_word(self._url, unquote(_link_of(text) or path).lower())
-        return _has_word(self._url, text.lower())
+        return _has_word(self._url, unquote(_link_of(text) or _path_of(text) or text).lower())
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
-
-
-def _holds(source: str, text: str) -> bool:
-    """Whether a page's source has it by itself; a short one between marks of HTML or JSON."""
-    for place in _places(source, text):
-        before, end = source[max(0, place - 2) : place].strip(), place + len(text)
-        is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
-        if is_marked or len(text) >= _SHORT_VALUE_CHARS:
-            return True
-    return False
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -354,18 +346,6 @@ def _unescaped(found: re.Match[str]) -> str:
     if escape[0] == "u":
         return chr(int(escape[1:], 16))
     return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
-
-
-def _stands(words: str, shown: str) -> bool:
-    """Whether they stand in the visible text, and in no counter."""
-    for place in _places(shown, words):
-        if not any(map(str.isdigit, words)):
-            return True
-        first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-        line = shown[first : len(shown) if last < 0 else last]
-        if words in without_counters(line, is_main=False, is_above=False):
-            return True
-    return False
 
 
 def _is_of_the_crawl(text: str) -> bool:

@@ -9,7 +9,7 @@ from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
-from simhash_pipeline.item_values import texts_of, with_values
+from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import (
@@ -58,9 +58,9 @@ def _brought(response: Response) -> Iterator[str]:
         if name == "link_text" or isinstance(value, (int, float)):
             continue
         if isinstance(value, str) or ItemAdapter.is_item(value):
-            yield from texts_of(value)
+            yield from (text for _, text in flat_values("", value))
     for value in response.cb_kwargs.values():
-        yield from texts_of(value)
+        yield from (text for _, text in flat_values("", value))
 
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
