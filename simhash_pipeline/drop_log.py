@@ -163,7 +163,9 @@ class DropLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
-            self._is_torn = self._ends_in_a_part()  # then a line break goes before the next line
+            self._file.seek(max(0, self._file.seek(0, os.SEEK_END) - 1))
+            # By a crash or a full disk: then a line break goes before the next line.
+            self._is_torn = self._file.read(1) not in (b"", b"\n")
         except OSError as error:
             how = "allow writing to the file and its directory, or name another file"
             raise DropLogError(
@@ -175,9 +177,11 @@ class DropLog:
     ) -> None:
         """Append the drop or near miss, with the thresholds of the page's own options if any.
 
-        Of near misses only the first few of a twin and of a run are written.
+        Of near misses only the first few of a twin and of a run are written, of unchanged pages
+        none.
         """
-        if not verdict.dropped and not self._takes_near_miss(verdict):
+        is_drop = verdict.dropped and verdict.reason != "unchanged"
+        if not is_drop and not self._takes_near_miss(verdict):
             return
         first_seen = verdict.twin_first_seen
         thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
@@ -264,13 +268,6 @@ class DropLog:
             raise DropLogError(f"{failed}: {error.strerror}") from error
         if self._is_torn:
             raise DropLogError(f"{failed}: only a part of a line was written")
-
-    def _ends_in_a_part(self) -> bool:
-        """Whether a crash or a full disk left an incomplete last line."""
-        if self._file.seek(0, os.SEEK_END) == 0:
-            return False
-        self._file.seek(-1, os.SEEK_END)
-        return self._file.read(1) != b"\n"
 
 
 def _rounded(share: float | None) -> float | None:

@@ -372,12 +372,7 @@ class RulesCommand(Command):
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
-            if (
-                isinstance(record, Drop)
-                and record.twin_url
-                and record.reason != "unchanged"
-                and not record.is_near_miss
-            ):
+            if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         with ExitStack() as opened:
             stores = []

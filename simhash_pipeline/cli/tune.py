@@ -26,7 +26,7 @@ Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
     **dict.fromkeys(("title", "shared notice", "fields", "template"), False),
-    **dict.fromkeys(("address", "structure", "unchanged"), True),
+    **dict.fromkeys(("address", "structure"), True),
 }
 
 

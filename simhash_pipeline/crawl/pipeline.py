@@ -372,8 +372,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            if (verdict.dropped and verdict.reason != "unchanged") or verdict.rejected_by:
-                self._drop_log.write(verdict, judged.page, judged.options)
+            self._drop_log.write(verdict, judged.page, judged.options)
             self._drop_log.count(verdict)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)

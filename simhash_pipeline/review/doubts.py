@@ -75,15 +75,13 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
     shared = Counter(
         (drop.run, change)
         for drop, change in zip(drops, changes, strict=True)
-        if not drop.is_near_miss and drop.reason != "unchanged"
+        if not drop.is_near_miss
     )
     pages = {(page.host, page.twin_url): page for page in magnets}
 
     def of(drop: Drop, change: TitleChange | None) -> list[Doubt]:
         if drop.is_near_miss:
             return [why_rejected(drop.reason, drop, drop.thresholds)]
-        if drop.reason == "unchanged":
-            return []
         rare = change if shared[drop.run, change] < MANY else None
         return [*_doubts(drop, rare, pages.get((host_of(drop.url), drop.twin_url or "")))]
 
@@ -211,8 +209,8 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    128, more than any, where one is unknown. None for a drop that no threshold decided: a thin
-    page, or an unchanged one.
+    128, more than any, where one is unknown. None for a drop that no threshold decided, such as a
+    thin page.
     """
     if drop.reason not in DECIDING:
         return None

@@ -70,8 +70,8 @@ class Summary:
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self.drops = 0
-        self._unchanged = 0  # pages dropped as unchanged, which crawls count and don't list
         self.dry = 0  # of these, how many items a dry run kept all the same
+        self.unchanged = 0  # pages dropped as unchanged, which have no lines
         self.listed: deque[Drop] = deque(maxlen=MAX_LISTED)
         self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
         self.first = self.last = ""
@@ -131,11 +131,6 @@ class Summary:
         return seen if self.kept_known else None
 
     @property
-    def unchanged(self) -> int:
-        """Pages without a line that were dropped as unchanged, in runs that were closed."""
-        return max(self._unchanged - self.reasons["unchanged"], 0)
-
-    @property
     def kept_known(self) -> bool:
         """Whether the log has the number of pages kept in the runs of the selected drops."""
         return 0 < self.runs_seen == self.runs_closed
@@ -146,8 +141,7 @@ class Summary:
         self.first = min(self.first, drop.time) if self.first else drop.time
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
-        if drop.reason != "unchanged":  # such a page is no other's twin
-            self.magnets.add(drop.url, drop.twin_url, drop.run)
+        self.magnets.add(drop.url, drop.twin_url, drop.run)
         self.listed.append(drop)
         tally = self._tally(drop, drop.time)
         tally.drops += 1
@@ -161,7 +155,7 @@ class Summary:
         tally.closing, tally.settings = run, run.options
         self.runs_closed += 1
         self.kept.update(run.kept)
-        self._unchanged += run.dropped.get("unchanged", 0)
+        self.unchanged += run.dropped.get("unchanged", 0)
         self.errors.update(run.errors)
 
     def _tally(self, record: Drop | Run, time: str) -> RunTally:

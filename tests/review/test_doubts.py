@@ -52,7 +52,6 @@ FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
         ),
         ({"url": "http://a.example/m/1", "twin_url": "http://a.example/w/1"}, []),
         ({"url": FR, "twin_url": "http://a.example/news/1"}, []),
-        ({"reason": "unchanged", "content_distance": 3, "main_share": 0.1}, []),
         ({"twin_url": None}, []),
     ],
 )
