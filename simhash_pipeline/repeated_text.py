@@ -141,12 +141,18 @@ def with_template(templates: bytes, newest: Template) -> bytes:
 
 
 class RepeatedText:
-    """What each host's templates repeat, as this process last read or learnt it."""
+    """What each host's templates repeat, as this process last read or learnt it.
 
-    def __init__(self, store: Store) -> None:
+    The last different pages of each template are held in bounded memory, and end with the process;
+    the store keeps what was learnt from them, and from how many.
+    """
+
+    def __init__(self, store: Store, max_pages: int = _MAX_PAGES) -> None:
         self._store = store
-        self._recent = RecentPages()
         self._known: dict[Host, bytes] = {}
+        self._hosts: dict[Host, list[_Pages]] = {}  # newest last
+        self._pages = 0
+        self._max_pages = max_pages
 
     def template(self, host: Host, structure: int | None) -> Template:
         """That of a page of this host with this structure fingerprint; see `template_of`."""
@@ -164,12 +170,27 @@ class RepeatedText:
 
     def learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
         """Count the blocks of a kept page, and store what more is known then."""
-        before = self.template(host, structure)
-        if template := self._recent.add(host, structure, blocks, before):
+        counted = {each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks}
+        if template := self._add(host, structure, counted):
             known = self._store.repeated_text(*host)
             self._known[host] = learnt = with_template(known, template)
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
+
+    def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
+        """The page's template, if more was learnt; the hosts met longest ago are forgotten."""
+        templates = self._hosts.pop(host, [])
+        self._pages -= sum(len(one.blocks) for one in templates)
+        pages = next((one for one in templates if one.template.fits(structure)), None)
+        pages = pages or _Pages(replace(self.template(host, structure), structure=structure))
+        others = [one for one in templates if one is not pages]
+        self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
+        found = pages.add(blocks)
+        self._pages += sum(len(one.blocks) for one in templates)
+        while self._pages > self._max_pages and len(self._hosts) > 1:
+            oldest = self._hosts.pop(next(iter(self._hosts)))
+            self._pages -= sum(len(one.blocks) for one in oldest)
+        return found
 
 
 def teaches_repeated_text(verdict: Verdict) -> bool:
@@ -182,38 +203,6 @@ def teaches_repeated_text(verdict: Verdict) -> bool:
     if verdict.stored:
         return verdict.reason not in ("changed", "canonical")
     return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
-
-
-class RecentPages:
-    """The last different pages of each host's templates, in bounded memory.
-
-    They end with the process; the store keeps what was learnt from them, and from how many.
-    """
-
-    def __init__(self, max_pages: int = _MAX_PAGES) -> None:
-        self._hosts: dict[Host, list[_Pages]] = {}  # newest last
-        self._pages = 0
-        self._max_pages = max_pages
-
-    def add(
-        self, host: Host, structure: int | None, blocks: Sequence[int], known: Template = UNKNOWN
-    ) -> Template | None:
-        """Add a kept page by its blocks' hashes; its template, if more was learnt.
-
-        `known` is what the store knows of the template.
-        """
-        templates = self._hosts.pop(host, [])
-        self._pages -= sum(len(one.blocks) for one in templates)
-        fitting = (one for one in templates if one.template.fits(structure))
-        pages = next(fitting, None) or _Pages(replace(known, structure=structure))
-        others = [one for one in templates if one is not pages]
-        self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-        found = pages.add({each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks})
-        self._pages += sum(len(one.blocks) for one in templates)
-        while self._pages > self._max_pages and len(self._hosts) > 1:
-            oldest = self._hosts.pop(next(iter(self._hosts)))
-            self._pages -= sum(len(one.blocks) for one in oldest)
-        return found
 
 
 class _Pages:

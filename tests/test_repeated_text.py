@@ -14,7 +14,7 @@ from simhash_pipeline.repeated_text import (
     LEAST_PAGES,
     LEAST_REPEATED,
     UNKNOWN,
-    RecentPages,
+    RepeatedText,
     Template,
     page_specific,
     template_of,
@@ -41,19 +41,32 @@ def html(title: str, main: Iterable[str], beside: Iterable[str] = ()) -> bytes:
     return f"<html><head><title>{title}</title></head><body>{body}</body></html>".encode()
 
 
+class Recent:
+    """What a process learns from pages and a store, which may know something already."""
+
+    def __init__(self, known: Template = UNKNOWN, max_pages: int = 1_000) -> None:
+        self.store = open_store("memory:")
+        if known is not UNKNOWN:
+            self.store.put_repeated_text(*HOST, with_template(b"", known))
+        self.text = RepeatedText(self.store, max_pages)
+
+    def add(self, host: tuple[str, str], structure: int | None, blocks: list[int]) -> Template:
+        """The page's template after it."""
+        self.text.learn(host, structure, blocks)
+        return self.text.template(host, structure)
+
+
 def learnt(
-    pages: int, *blocks: int, recent: RecentPages | None = None, known: Template = UNKNOWN
-) -> set[int] | None:
+    pages: int, *blocks: int, recent: Recent | None = None, known: Template = UNKNOWN
+) -> set[int]:
     """What `pages` pages with these blocks, and one of its own each, make repeated text."""
-    recent = recent or RecentPages()
-    found = None
-    for page in range(pages):
-        found = recent.add(HOST, 0, [*blocks, 1_000 + page], known) or found
-    return None if found is None else {*found.repeated}
+    recent = recent or Recent(known)
+    found = [recent.add(HOST, 0, [*blocks, 1_000 + page]) for page in range(pages)]
+    return {*found[-1].repeated}
 
 
 def test_a_block_is_repeated_from_the_twentieth_page_of_a_template_on() -> None:
-    assert learnt(LEAST_PAGES - 1, 1, 2) is None
+    assert learnt(LEAST_PAGES - 1, 1, 2) == set()
     assert learnt(LEAST_REPEATED - 1, 1, 2) == set()
     assert learnt(LEAST_REPEATED, 1, 2) == {1, 2}
 
@@ -66,12 +79,11 @@ def test_what_another_process_has_counted_is_outweighed_by_as_many_new_pages() -
 
 
 def test_pages_of_several_small_crawls_count_together() -> None:
-    known = UNKNOWN
+    recent = Recent()
     for pages in (12, 8):
-        recent = RecentPages()
-        for page in range(pages):
-            known = recent.add(HOST, 0, [1, 1_000 + page], known) or known
-    assert ({*known.repeated}, known.pages) == ({1}, 20)
+        recent.text = RepeatedText(recent.store)
+        found = [recent.add(HOST, 0, [1, 1_000 + page]) for page in range(pages)]
+    assert ({*found[-1].repeated}, found[-1].pages) == ({1}, 20)
 
 
 def test_a_block_on_half_of_the_last_pages_is_repeated_text_and_on_eight_it_recurs() -> None:
@@ -81,21 +93,19 @@ def test_a_block_on_half_of_the_last_pages_is_repeated_text_and_on_eight_it_recu
         (8, set(), {1}),
         (7, set(), set()),
     ):
-        recent, found = RecentPages(), None
-        for page in range(64):
-            found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
-        assert found is not None
-        assert ({*found.repeated}, {*found.recurring}) == (repeated, recurring)
+        recent = Recent()
+        found = [recent.add(HOST, 0, [1] if page < on else [100 + page]) for page in range(64)]
+        assert ({*found[-1].repeated}, {*found[-1].recurring}) == (repeated, recurring)
 
 
 def test_what_is_no_longer_repeated_is_no_longer_repeated_text() -> None:
-    recent = RecentPages()
+    recent = Recent()
     assert learnt(64, 1, recent=recent) == {1}
     assert learnt(64, 2, recent=recent) == {2}
 
 
 def test_each_host_and_each_template_has_repeated_text_of_its_own() -> None:
-    recent = RecentPages()
+    recent = Recent()
     for page in range(19):
         recent.add(HOST, 0, [1])
         recent.add(("", "b.example"), 0, [1])
@@ -103,16 +113,15 @@ def test_each_host_and_each_template_has_repeated_text_of_its_own() -> None:
         recent.add(HOST, FAR, [2, 100 + page])
         recent.add(HOST, None, [3])
     found = [recent.add(HOST, structure, [1, 2, 3]) for structure in (0b11, FAR, None)]
-    assert [template and {*template.repeated} for template in found] == [{1}, {2}, {3}]
+    assert [{*template.repeated} for template in found] == [{1}, {2}, {3}]
 
 
 def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
-    recent = RecentPages(max_pages=14)
+    recent = Recent(max_pages=14)
     for host in "aaaaaaabbbbbbba":  # seven pages each, then an eighth of a: b has to go
         found = recent.add(("", host), 0, [1])
-    assert found is not None
     assert found.recurring == {1}
-    assert recent.add(("", "b"), 0, [1]) is None
+    assert recent.add(("", "b"), 0, [1]) is UNKNOWN
 
 
 def test_templates_come_back_as_they_were_packed() -> None:
