@@ -117,6 +117,8 @@ class Matched(SequenceMatcher[str]):
     equally long it takes the first, and looks at all the rest for each of them.
     """
 
+    a: Sequence[str]
+    b2j: dict[str, list[int]]  # the places of each word in the other text
     left = MAX_LOOKED_AT
 
     def find_longest_match(
