@@ -31,7 +31,7 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_rejected
+from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
@@ -181,7 +181,7 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     """The near misses, the likeliest copies first."""
     yield log
     yield Heading(_kept_near(summary))
-    for near in likeliest_copies(summary.near_misses)[:KEPT]:
+    for near in sorted(summary.near_misses, key=rank)[:KEPT]:
         yield from _pair(near, [why_rejected(near.reason, near, near.thresholds)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
 

@@ -91,24 +91,32 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
 def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
     """The places of the drops and near misses that a person should look at.
 
-    Of a run and a kind of doubt at most MANY, the likeliest to be wrong; of a drop magnet one.
+    Of a run and a kind of doubt, or near misses, at most MANY, the likeliest to be wrong; of a drop
+    magnet one.
     """
-    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or drop magnet
-    copies = {id(near) for near in copies_to_check(d for d in drops if d.is_near_miss)}
-    chosen = {place for place, drop in enumerate(drops) if id(drop) in copies}
+    alike: dict[tuple[str, ...], list[int]] = {}  # by kind and run, or drop magnet
     for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
-        if each and not drop.is_near_miss:
-            is_magnet = each[0].kind == MAGNET
-            page = (host_of(drop.url), drop.twin_url or "") if is_magnet else ()
-            alike.setdefault((each[0].kind, drop.run, *page), []).append(place)
+        kinds = [doubt.kind for doubt in each[:1]]
+        if drop.is_near_miss:
+            kinds = ["near miss"] * _is_likely_copy(drop)
+        for kind in kinds:
+            page = (host_of(drop.url), drop.twin_url or "") if kind == MAGNET else ()
+            alike.setdefault((kind, drop.run, *page), []).append(place)
+    chosen = set[int]()
     for (kind, *_), places in alike.items():
         places.sort(key=lambda place: rank(drops[place], found[place]))
         chosen.update(places[: 1 if kind == MAGNET else MANY])
     return chosen
 
 
-def rank(drop: Drop, found: Iterable[Doubt]) -> tuple[int, tuple[int, int]]:
-    """Sorts drops: the most suspicious first, then the nearest to the thresholds."""
+def rank(drop: Drop, found: Iterable[Doubt] = ()) -> tuple[int, tuple[float, ...]]:
+    """Sorts drops: the most suspicious first, then the nearest to the thresholds.
+
+    Then near misses, the likeliest copies first: equal main texts, equal titles, high similarity.
+    """
+    if drop.is_near_miss:
+        apart, alike = drop.content_distance, drop.similarity or 0
+        return 1, (bool(apart), not _have_one_title(drop), -alike, drop.sketch_distance or 0)
     return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
@@ -129,34 +137,14 @@ def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, An
     return Doubt("too few elements to compare" if measure else kind, "", 0)
 
 
-def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
-    """The likeliest copies first: equal main texts, equal titles, highest similarity."""
-    return sorted(
-        near_misses,
-        key=lambda near: (
-            bool(near.content_distance),
-            not _have_one_title(near),
-            -(near.similarity or 0),
-            near.sketch_distance or 0,
-        ),
-    )
-
-
 def _have_one_title(near: Drop) -> bool:
     return near.title[:TITLE_CHARS] == near.twin_title  # the store keeps as much
 
 
-def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
-    """At most MANY of a run that are likely copies: one main text and title, or nearly alike."""
-    taken: Counter[str] = Counter()
-    found = []
-    for near in likeliest_copies(near_misses):
-        same = not near.content_distance and _have_one_title(near)
-        is_likely = same or (near.similarity or 0) >= ALMOST_ALIKE
-        if is_likely and near.reason != "fields" and taken[near.run] < MANY:
-            taken[near.run] += 1
-            found.append(near)
-    return found
+def _is_likely_copy(near: Drop) -> bool:
+    """Whether both have one main text and title, or are nearly alike."""
+    is_same = not near.content_distance and _have_one_title(near)
+    return near.reason != "fields" and (is_same or (near.similarity or 0) >= ALMOST_ALIKE)
 
 
 def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -> Iterator[Doubt]:

@@ -9,14 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, DropMagnets, Run, Timeline, unix_seconds
-from simhash_pipeline.review.doubts import (
-    Doubt,
-    all_doubts,
-    bits_left,
-    copies_to_check,
-    rank,
-    to_check,
-)
+from simhash_pipeline.review.doubts import Doubt, all_doubts, bits_left, rank, to_check
 
 MAX_RUNS = 200  # the latest, listed one by one
 MAX_NEAR_MISSES = 10_000  # the latest, listed: some 15 MB
@@ -122,7 +115,8 @@ class Summary:
 
     @property
     def kept_to_check(self) -> int:
-        return len(copies_to_check(self.near_misses))
+        near = list(self.near_misses)
+        return len(to_check(near, [()] * len(near)))
 
     @property
     def pages(self) -> int | None:

@@ -24,14 +24,7 @@ from typing import Any, TypeAlias
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
-from simhash_pipeline.review.doubts import (
-    Doubt,
-    all_doubts,
-    bits_left,
-    likeliest_copies,
-    rank,
-    to_check,
-)
+from simhash_pipeline.review.doubts import Doubt, all_doubts, bits_left, rank, to_check
 from simhash_pipeline.review.summary import RunTally, Summary
 from simhash_pipeline.stores.contract import PageText
 
@@ -63,7 +56,7 @@ def write_web_page(
 
     `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
     """
-    drops = [*summary.listed, *likeliest_copies(summary.near_misses)]
+    drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
     found = all_doubts(drops, magnets)
     compared, pairs = _compared(drops, found, texts) if texts else ([], [None] * len(drops))

@@ -12,7 +12,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, why_rejected
+from simhash_pipeline.review.doubts import rank, to_check, why_rejected
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
@@ -105,8 +105,8 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
     same = near_miss(url="same", content_distance=0, twin_title="A story", similarity=0.5)
     alike = near_miss(url="alike", content_distance=1, similarity=0.8)
     other = near_miss(url="other", content_distance=3, similarity=0.2)
-    assert likeliest_copies([other, alike, same]) == [same, alike, other]
-    assert copies_to_check([other, alike, same]) == [same, alike]
+    assert sorted([other, alike, same], key=rank) == [same, alike, other]
+    assert to_check([other, alike, same], [()] * 3) == {1, 2}
 
 
 def test_near_misses_are_counted_beside_the_drops() -> None:
