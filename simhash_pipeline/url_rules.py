@@ -56,10 +56,9 @@ class Evidence:
 
     rule: UrlRule
     support: int  # pairs of a dropped URL and its twin's that it explains, alone or with others
-    counter_examples: int  # URLs that would be taken for those of another story
+    against: list[tuple[str, str]]  # a URL, and one that would be taken for it
     refusal: str  # why it isn't taken; "" if it is
     example: tuple[str, str]  # a dropped URL, and its twin's
-    against: tuple[str, str] | None  # two such URLs
 
     @property
     def taken(self) -> bool:
@@ -105,14 +104,7 @@ def learn(
         else:
             left = {rule.applied(url): story for url, story in left.items()}
     evidence = [
-        Evidence(
-            rule,
-            support[rule],
-            len(against[rule]),
-            refusals.get(rule, ""),
-            example[rule],
-            next(iter(against[rule]), None),
-        )
+        Evidence(rule, support[rule], against[rule], refusals.get(rule, ""), example[rule])
         for rule in sorted(tried, key=lambda rule: (rule in refusals, -support[rule], rule))
     ]
     return Learnt(evidence, len(stories), len(stories) - len(left))

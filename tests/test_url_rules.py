@@ -80,36 +80,35 @@ def test_a_key_that_tells_kept_pages_apart_is_no_rule() -> None:
     learnt = learn(pairs, kept, 3)
     (one,) = learnt.evidence
     assert (one.rule, one.support) == (UrlRule("a.example", "id"), 8)
-    assert (one.taken, one.counter_examples) == (False, 1)
-    assert one.against is not None
-    assert set(one.against) == {f"{A}/x?id=0", f"{A}/x?id=9"}
+    assert (one.taken, len(one.against)) == (False, 1)
+    assert set(one.against[0]) == {f"{A}/x?id=0", f"{A}/x?id=9"}
     assert (learnt.urls, learnt.saved) == (12, 0)
 
 
 def test_a_url_that_was_dropped_for_another_page_speaks_against_a_rule() -> None:
     pairs = drops(*((f"/{n}?v=2", f"/{n}") for n in range(3)), ("/x?v=2", "/0"))
     (one,) = learn(pairs, {f"{A}/{n}" for n in (0, 1, 2, "x")}, 3).evidence
-    assert (one.support, one.taken, one.counter_examples) == (3, False, 1)
-    assert one.against == (f"{A}/x", f"{A}/x?v=2")
+    assert (one.support, one.taken, len(one.against)) == (3, False, 1)
+    assert one.against[0] == (f"{A}/x", f"{A}/x?v=2")
 
 
 def test_a_twin_that_was_dropped_later_has_its_own_twins_story() -> None:
     pairs = drops(*((f"/{n}?v=2", f"/{n}") for n in range(3)), ("/1", "/9"), ("/1?v=3", "/9"))
     (one,) = learn(pairs, {f"{A}/{n}" for n in (0, 2, 9)}, 3).evidence
-    assert (one.taken, one.counter_examples) == (True, 0)
+    assert (one.taken, len(one.against)) == (True, 0)
 
 
 def test_a_tracking_key_is_taken_though_the_crawl_missed_a_copy() -> None:
     pairs = drops(*((f"/{n}?utm_source=a", f"/{n}") for n in range(39)))
     kept = {f"{A}/{n}" for n in range(39)} | {f"{A}/0?utm_source=b"}
     (one,) = learn(pairs, kept, 3).evidence
-    assert (one.taken, one.counter_examples) == (True, 1)
+    assert (one.taken, len(one.against)) == (True, 1)
     (one,) = learn(pairs[:19], kept, 3).evidence  # a twentieth speaks against it
     assert (one.taken, one.refusal) == (False, "it would lose 1 article")
     unknown = [(url.replace("utm_source", "from"), twin) for url, twin in pairs]
     kept = {url.replace("utm_source", "from") for url in kept}
     (one,) = learn(unknown, kept, 3).evidence
-    assert (one.taken, one.against) == (False, (f"{A}/0", f"{A}/0?from=b"))
+    assert (one.taken, one.against[0]) == (False, (f"{A}/0", f"{A}/0?from=b"))
     assert learn(unknown, kept, 3, ["from"]).evidence[0].taken
 
 

@@ -420,9 +420,9 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
 def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
     for one in evidence[:SHOWN_RULES]:
         yield f"  {one.rule.key} in URLs of {one.rule.host}"
-        against = one.refusal or f"{one.counter_examples or 'no'} URLs against it"
+        against = one.refusal or f"{len(one.against) or 'no'} URLs against it"
         yield f"    {counted(one.support, 'drop')} explained; {against}"
-        yield from (f"    {url}" for url in one.against or one.example[:1])
+        yield from (f"    {url}" for url in [*one.against, one.example[:1]][0])
     yield from _more(len(evidence) - SHOWN_RULES, "rules")
 
 
