@@ -83,6 +83,7 @@ class Said(NamedTuple):
 
 
 NOTHING = Said()
+_Value = tuple[str, str, str, str]  # name, text, the same folded, what counts of it
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
@@ -179,12 +180,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         return NOTHING
     seen = _Page(page, source)
     most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
-    counted: dict[str, list[str]] = {}
+    said = list[_Value]()
     text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
     if not (item.is_row or item.is_named):
         pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
-    row = list[tuple[str, str, str, str]]()
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
@@ -204,25 +204,22 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = plain if seen.is_brought(value) and not is_url else ""
         if item.is_named:  # its every change counts: "12 dead" in a text is no counter
             kept = " ".join(_plain(value).split())
-        counted.setdefault(name, []).extend([kept] if kept else ())
-        row.append((name, value, plain, kept))
-    if not is_here and not any(counted.values()):
-        brought = [pair for pair in pairs if seen.is_brought(pair[1])]
-        has_words = any(_TELLING.search(value) for _, value in brought)
-        if text or (has_words and not item.holds_page):
-            for name, value in brought:
-                counted.setdefault(name, []).append(_folded(value))
+        said.append((name, value, plain, kept))
+    if not is_here and not any(kept for *_, kept in said):
+        made = [(n, v, plain, plain if seen.is_brought(v) else "") for n, v, plain, _ in said]
+        has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
+        said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
     flags |= TEXT * (source.is_text and not item.is_named)
-    values, names = _packed(flags, counted)
+    values, names = _packed(flags, said)
     if item.is_row:
-        values += _row(row, seen, is_cut=len(pairs) < len(item.pairs))
+        values += _row(said, seen, is_cut=len(pairs) < len(item.pairs))
     return Said(values, names, text)
 
 
-def _row(said: list[tuple[str, str, str, str]], page: _Page, *, is_cut: bool) -> bytes:
-    """8 bytes of a row's (name, value, folded, what counts of it): see `names_itself`."""
+def _row(said: Iterable[_Value], page: _Page, *, is_cut: bool) -> bytes:
+    """8 bytes of all that counts of a row: see `names_itself`."""
     counted = [(name, value, kept) for name, value, _, kept in said if kept]
     is_whole = not is_cut and all(
         kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said
@@ -236,14 +233,14 @@ def _marked(row: bytes, marks: int) -> bytes:
     return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
-def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
+def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
-    for name, kept in counted.items():
-        byte = byte_of(name)
+    for name, _, _, kept in said:
+        of_name = by_byte.setdefault(byte := byte_of(name), [])
         if kept:
             names[byte] = name
-        by_byte.setdefault(byte, []).extend(kept)
+            of_name.append(kept)
     values = (
         bytes([byte]) + (_digest("\0".join(sorted({*kept})), 3) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
@@ -494,7 +491,7 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
 
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
-    return values is not None and (values[0] & ROW > 0 or len(values) > _end_of(values))
+    return values is not None and len(values) > _end_of(values)
 
 
 def waits(values: bytes | None) -> bool:
