@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,8 +43,10 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
         text = path.read_bytes()
-        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries.
-        lines = text.decode("utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig")
+        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries, and
+        # titles in its own charset, such as GB18030: none has the marks of a CSV in other letters.
+        charset = "utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig"
+        lines = text.decode(charset, "surrogateescape")
         mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
@@ -100,6 +103,8 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
+        if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
+            raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
         yield SheetLine(
             twins=ANSWERS[answer],
             distance=_bits(row, "distance", where),
