@@ -43,8 +43,8 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
         text = path.read_bytes()
-        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries, and
-        # titles in its own charset, such as GB18030: none has the marks of a CSV in other letters.
+        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries,
+        # and titles in its own charset, such as GB18030: no letter of any has these marks in it.
         charset = "utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig"
         lines = text.decode(charset, "surrogateescape")
         mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")

@@ -7,7 +7,8 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,13 @@ from simhash_pipeline.cli.command import (
     size,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
+from simhash_pipeline.stores.opening import store_file
+from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -233,7 +236,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, target.open() as taking:
+        with source.existing() as giving, _removed_if_failing(target.url), target.open() as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -241,6 +244,20 @@ class CopyCommand(Command):
         where = f"copied from {source.name}, {record['pages']:,} stored"
         print_result(record, [f"{target.name}: {copied} {where}"], arguments)
         return 0
+
+
+@contextmanager
+def _removed_if_failing(url: str) -> Iterator[None]:
+    """Remove the store's file after an error, unless it was there before."""
+    path = store_file(url)
+    is_new = path is not None and not path.exists()
+    try:
+        yield
+    except SimhashError:
+        if path is not None and is_new:
+            for suffix in ("", "-wal", "-shm"):
+                beside(path, suffix).unlink(missing_ok=True)
+        raise
 
 
 def _copy(source: Store, target: Store) -> tuple[int, int]:

@@ -44,7 +44,7 @@ def test_a_sheet_of_a_shell_or_spreadsheet_on_windows_is_read(
 
 @pytest.mark.parametrize(
     ("title", "charset"),
-    [("Le Château à 5 €", "cp1252"), ("雾钟三响。丄聉", "gb18030"), ("功許", "big5"), ("表", "cp932")],
+    [("Le Château à 5 €", "cp1252"), ("雾钟。丄聉", "gb18030"), ("功許", "big5"), ("表", "cp932")],
 )
 def test_a_sheet_saved_in_a_charset_of_windows_is_read(
     tmp_path: Path, title: str, charset: str
