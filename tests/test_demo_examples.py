@@ -96,7 +96,7 @@ def answers(log: Path) -> str:
 
 def test_the_examples_are_found() -> None:
     commands = {shlex.split(command)[2] for command, _ in EXAMPLES}
-    assert commands == {"dropped", "explain", "tune", "compare", "store", "rules"}
+    assert commands == {"dropped", "explain", "tune", "compare", "rules"}
 
 
 @pytest.fixture
