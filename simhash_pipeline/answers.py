@@ -51,10 +51,10 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
         if missing:
-            raise SimhashError(f"{path} is not a sheet of answers: no column {min(missing)!r}")
+            raise SimhashError(f"{path} is not a CSV sheet of answers: no column {min(missing)!r}")
         return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:
-        raise SimhashError(f"{path} can't be read: {error.strerror}") from error
+        raise SimhashError(f"the answers {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SimhashError(f"{path} is not a sheet of answers: {error}") from error
 

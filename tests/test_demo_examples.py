@@ -38,7 +38,7 @@ EXAMPLES = list(dict.fromkeys(FOUND))
 LEFT_OUT = re.compile("^…\n", re.MULTILINE)  # some lines of an example
 # Times, one or two of them, and the size of an SQLite file, which has more or less free space.
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d"
-VARIES = re.compile(rf"{TIME}(?: to {TIME})?|^size .*$", re.MULTILINE)
+VARIES = re.compile(TIME)
 
 
 def scrapy(directory: Path, *arguments: str) -> str:
