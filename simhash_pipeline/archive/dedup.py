@@ -115,7 +115,6 @@ def dedup(job: DedupJob) -> DedupResult:
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         _refuse_filled(job.store, job.options)
-    job.to.parent.mkdir(parents=True, exist_ok=True)
     with (
         scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder,
         _unchanged(inputs) as refuse_changed,
@@ -337,6 +336,7 @@ def copy_name(name: str) -> str:
 @contextmanager
 def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
     """A folder of this name and more until the end of the block; those of killed jobs go first."""
+    parent.mkdir(parents=True, exist_ok=True)
     for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
         with suppress(OSError, Timeout), FileLock(lock, timeout=0):
             shutil.rmtree(lock.parent, ignore_errors=True)
@@ -352,7 +352,6 @@ def write_copies(
     engine: DuckDb, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    folder.mkdir(parents=True, exist_ok=True)
     with scratch_folder(".copies-", folder) as parts:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
@@ -375,7 +374,6 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    to.parent.mkdir(parents=True, exist_ok=True)
     with scratch_folder(f"{to.name}.parts-", to.parent) as parts:
         part = parts / to.name
         with part.open("w", encoding="utf-8") as lines:

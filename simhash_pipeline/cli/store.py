@@ -30,7 +30,6 @@ from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stor
 from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import store_file
 from simhash_pipeline.stores.sqlite.file import beside
@@ -95,10 +94,6 @@ def _info(record: Mapping[str, Any]) -> Grid:
         rows.append(("seen", f"{first} to {last} UTC"))
     if record["texts"]:
         rows.append(("texts", f"{record['texts']:,}"))
-    if record["repeated_text"]["hosts"]:
-        learnt = record["repeated_text"].items()
-        parts = (counted(n, name.removesuffix("s")) for name, n in learnt)
-        rows.append(("repeated text", "{2} in {1} of {0}".format(*parts)))
     if record["bytes"] is not None:
         rows.append(("size", size(record["bytes"])))
     return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
@@ -123,16 +118,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "repeated_text": _repeated_text(store),
         "bytes": named.size_bytes,
         "made_with": store.made_with(),
     }
-
-
-def _repeated_text(store: Store) -> dict[str, int]:
-    found = [unpacked(templates) for *_, templates in store.all_repeated_text()]
-    blocks = [len(template.repeated) for templates in found for template in templates]
-    return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
 def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
@@ -277,5 +265,5 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
 
 def _place(url: str) -> str:
     """The same text for one file, however it is named."""
-    scheme, _, path = url.partition(":///")
-    return str(Path(path).resolve()) if scheme == "sqlite" else url
+    path = store_file(url)
+    return url if path is None else str(path.resolve())

@@ -141,7 +141,6 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
         "texts": 0,
-        "repeated_text": {"hosts": 0, "templates": 0, "blocks": 0},
         "bytes": size,
         "made_with": stamp_for(Options()),
         "faults": [],
