@@ -119,7 +119,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
 
 
 def _similarity(row: dict[str, str], where: str) -> float | None:
-    text = (row.get("similarity") or "").strip()
+    text = (row.get("similarity") or "").strip().replace(",", ".")  # 0,97 in a German spreadsheet
     with suppress(ValueError):
         if not text or 0 <= float(text) <= 1:
             return float(text) if text else None

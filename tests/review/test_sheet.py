@@ -59,6 +59,12 @@ def test_a_sheet_saved_in_a_charset_of_windows_is_read(
         read_sheet(path)
 
 
+def test_a_decimal_comma_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"answer;similarity;twin_url;url\r\nn;0,97;a;b\r\n")
+    assert [line.similarity for line in read_sheet(path).values()] == [0.97]
+
+
 @pytest.mark.parametrize("answer", ["y", "Y", " yes ", "1"])
 def test_yes_may_be_written_as_people_do(tmp_path: Path, answer: str) -> None:
     path = tmp_path / "s.csv"
