@@ -47,7 +47,8 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         # and titles in its own charset, such as GB18030: no letter of any has these marks in it.
         charset = "utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig"
         lines = text.decode(charset, "surrogateescape")
-        mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")
+        head = re.split("[\r\n]", lines, maxsplit=1)[0]
+        mark = next((mark for mark in ";\t" if mark in head), ",")
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
         if missing:

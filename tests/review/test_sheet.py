@@ -65,6 +65,12 @@ def test_a_decimal_comma_is_read(tmp_path: Path) -> None:
     assert [line.similarity for line in read_sheet(path).values()] == [0.97]
 
 
+def test_lines_may_end_as_on_an_old_macintosh(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"answer,title,twin_url,url\rn,Fog; and rain,a,b\r")
+    assert answers(path) == {("a", "b"): False}
+
+
 @pytest.mark.parametrize("answer", ["y", "Y", " yes ", "1"])
 def test_yes_may_be_written_as_people_do(tmp_path: Path, answer: str) -> None:
     path = tmp_path / "s.csv"
