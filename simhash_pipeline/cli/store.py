@@ -167,7 +167,7 @@ class ForgetCommand(Command):
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
-        with named.existing() as store:
+        with named.existing(reading=False) as store:
             if arguments.urls:
                 default = named.options.namespace
                 namespace = default if arguments.namespace is None else arguments.namespace
