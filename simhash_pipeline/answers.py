@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-import msgspec
-from msgspec import Meta
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
@@ -26,21 +24,18 @@ ANSWERS = {
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-_Bits = Annotated[int, Meta(ge=0, le=SKETCH_BITS)] | None
-
-
 @dataclass(frozen=True, slots=True)
 class SheetLine:
     """A stored page and another one that is near, and whether a person calls it a copy."""
 
     twins: bool | None  # None if the person doesn't know
-    distance: _Bits  # None in a sheet that doesn't say, and for a thin page
-    sketch_distance: _Bits
+    distance: int | None  # None in a sheet that doesn't say, and for a thin page
+    sketch_distance: int | None
     twin_url: str
     url: str
     reason: str = ""  # of a drop, or the test that rejected a near miss; "" if it isn't known
-    structure_distance: _Bits = None
-    similarity: Annotated[float, Meta(ge=0, le=1)] | None = None  # None if it wasn't asked for
+    structure_distance: int | None = None
+    similarity: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
     fields: tuple[str, ...] = ()  # of the items, that differ
 
 
@@ -48,16 +43,19 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
         text = path.read_bytes()
-        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries.
-        lines = text.decode("utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig")
-        mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")
+        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries,
+        # and titles in its own charset, such as GB18030: no letter of any has these marks in it.
+        charset = "utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig"
+        lines = text.decode(charset, "surrogateescape")
+        head = re.split("[\r\n]", lines, maxsplit=1)[0]
+        mark = next((mark for mark in ";\t" if mark in head), ",")
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
         if missing:
-            raise SimhashError(f"{path} is not a sheet of answers: no column {min(missing)!r}")
+            raise SimhashError(f"{path} is not a CSV sheet of answers: no column {min(missing)!r}")
         return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:
-        raise SimhashError(f"{path} can't be read: {error.strerror}") from error
+        raise SimhashError(f"the answers {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SimhashError(f"{path} is not a sheet of answers: {error}") from error
 
@@ -98,8 +96,7 @@ class AnsweredPairs:
 
 def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
     for row in sheet:
-        cells = {name: text for name, cell in row.items() if (text := _plain(cell))}
-        answer = cells.get("answer", "").lower()
+        answer = (row["answer"] or "").strip().lower()
         if not answer:
             continue
         where = f"{path}, line {sheet.line_num}"
@@ -107,17 +104,37 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
-        read = {"distance": None, "sketch_distance": None, **cells, "twins": ANSWERS[answer]}
-        try:
-            yield msgspec.convert(
-                read | {"fields": cells["fields"].split(", ") if "fields" in cells else ()},
-                SheetLine,
-                strict=False,
-            )
-        except msgspec.ValidationError as error:
-            raise SimhashError(f"{where}: {error}") from error
+        if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
+            raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
+        yield SheetLine(
+            twins=ANSWERS[answer],
+            distance=_bits(row, "distance", where),
+            sketch_distance=_bits(row, "sketch_distance", where),
+            twin_url=_plain(row["twin_url"]),
+            url=_plain(row["url"]),
+            reason=(row.get("reason") or "").strip(),
+            structure_distance=_bits(row, "structure_distance", where),
+            similarity=_similarity(row, where),
+            fields=tuple(filter(None, _plain(row.get("fields")).split(", "))),
+        )
 
 
-def _plain(cell: object) -> str:
-    text = cell.strip() if isinstance(cell, str) else ""  # a row may have too few cells, or more
+def _similarity(row: dict[str, str], where: str) -> float | None:
+    text = (row.get("similarity") or "").strip().replace(",", ".")  # 0,97 in a German spreadsheet
+    with suppress(ValueError):
+        if not text or 0 <= float(text) <= 1:
+            return float(text) if text else None
+    raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
+
+
+def _bits(row: dict[str, str], column: str, where: str) -> int | None:
+    text = (row.get(column) or "").strip()
+    if not text or (text.isdecimal() and int(text) <= SKETCH_BITS):
+        return int(text) if text else None
+    rule = f"a number of bits from 0 to {SKETCH_BITS}"
+    raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
+
+
+def _plain(cell: str | None) -> str:
+    text = cell or ""
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text
