@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
+from enum import Enum
 from functools import cached_property
 from hashlib import blake2b
 from types import MappingProxyType
@@ -59,6 +60,7 @@ _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
+_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
@@ -157,15 +159,20 @@ def _fields_of(value: Any) -> Mapping[Any, Any] | None:
 
 def _text_of(value: Any) -> str:
     """A value as a page may spell it; "" for what no page shows."""
-    if isinstance(value, str):  # U+FFFD: the spider has read the page by a wrong charset
-        return "" if "\ufffd" in value else value[:_MOST_CHARS]
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, str):
+        text = value[:_MOST_CHARS]
+        # U+FFFD: the spider has read the page by a charset that isn't its own.
+        return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
     if isinstance(value, float):
         return f"{value:.15g}"
     if type(value).__module__ == "builtins" and not isinstance(value, int):
         return ""
-    return str(value)[:_MOST_CHARS]  # numbers and dates, and what spells itself, as a HttpUrl
+    # Numbers and dates, and what spells itself, as a HttpUrl.
+    return str(value).removesuffix(" 00:00:00")[:_MOST_CHARS]
 
 
 def said_by(page: PageFingerprint, source: Source) -> Said:
@@ -328,7 +335,7 @@ class _Page:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
         found = (sum(1 for _ in _places(each, link)) for each in self._sources)
-        return 0 < max(found) <= _MOST_LINKS
+        return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
         return _has_word(self._url, unquote(_link_of(text) or _path_of(text) or text).lower())

@@ -8,6 +8,7 @@ import json
 import time
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -51,6 +52,11 @@ def second(one: tuple[str, Any], two: tuple[str, Any], urls: tuple[str, str] = (
         return judge.judge(urls[1], page(two[0]), two[1])
 
 
+class Size(Enum):
+    LARGE = "large"
+    SMALL = "small"
+
+
 @pytest.mark.parametrize(
     ("beside", "values"),
     [
@@ -58,6 +64,11 @@ def second(one: tuple[str, Any], two: tuple[str, Any], urls: tuple[str, str] = (
         (("<p>1,299.00 EUR", "<p>1,399.00 EUR"), (1299.0, 1399.0)),
         (("<p>12,50 €", "<p>13,50 €"), (Decimal("12.50"), Decimal("13.50"))),
         (("<p>3 May 2024", "<p>4 May 2024"), (date(2024, 5, 3), date(2024, 5, 4))),
+        (
+            ("<time datetime=2024-05-03>", "<time datetime=2024-05-04>"),
+            (datetime(2024, 5, 3), datetime(2024, 5, 4)),
+        ),
+        (("<p>large", "<p>small"), (Size.LARGE, Size.SMALL)),
         (("<i data-sku=AB-7>", "<i data-sku=AB-9>"), ("AB-7", "AB-9")),
         (("<img src=/i/red.jpg?x=1>", "<img src=/i/blue.jpg?x=2>"), ("/i/red.jpg", "/i/blue.jpg")),
         (("<p>尺码 大", "<p>尺码 小"), ("大", "小")),
@@ -120,9 +131,12 @@ BOXES = [prose(f"box {n}") for n in range(3)]
 
 
 def test_an_equal_long_text_is_a_copy_whatever_stands_beside() -> None:
+    """Also if the item holds the raw page, in a field of any name."""
     with Judge() as judge:
-        judge.judge(A, page(f"<p>{BOXES[0]}", LONG), {"title": "Runner", "body": LONG})
-        spaced = {"title": "runner", "body": LONG.replace(" ", "\n ")}
+        first = page(f"<p>{BOXES[0]}", LONG)
+        raw = f"<!doctype html>{first}"
+        judge.judge(A, first, {"title": "Runner", "body": LONG, "raw": raw})
+        spaced = {"title": "runner", "body": LONG.replace(" ", "\n "), "raw": f"{raw}<p>{BOXES[1]}"}
         found = judge.judge(B, page(f"<p>{BOXES[1]}", LONG), spaced)
         assert (found.dropped, found.reason, found.twin_url) == (True, "item", A)
         other = page(f"<p>{BOXES[2]}", LONG, "Walker")
@@ -245,6 +259,7 @@ ROWS = "".join(
         ({"title": "Boot"}, False),
         ({"title": "Boot", "link": "/p"}, False),  # all rows have it
         ({"title": "Boot", "link": "/buy"}, False),
+        ({"title": "Boot", "link": "/3"}, False),  # a number that stands anywhere
         ({"title": "Boot", "link": "/p?id=77"}, False),  # the page hasn't it
         ({"title": "Boot", "image": "/i/3.png"}, False),
         ({"title": "Boot", "link": "/p?id=3", "page": "http://a.example/boots/2"}, False),
