@@ -41,20 +41,12 @@ class RunTally:
     drops: int = 0
     closing: Run | None = None  # its last line; None if it was killed or still runs
     settings: dict[str, Any] = field(default_factory=dict)
-    timeline: Timeline = field(default_factory=Timeline)
+    timeline: Timeline = field(default_factory=Timeline)  # of its drops alone
 
     @property
     def kept(self) -> int | None:
         """How many pages the run kept; None if it has no closing line."""
         return None if self.closing is None else sum(self.closing.kept.values())
-
-    def slices(self) -> Iterable[tuple[int, int, int]]:
-        """(start in Unix seconds, kept, dropped) by time; kept is 0 if it isn't known."""
-        return self.timeline.slices() if self.closing is None else self.closing.slices
-
-    @property
-    def slice_secs(self) -> int:
-        return (self.timeline if self.closing is None else self.closing).slice_secs
 
 
 class Summary:

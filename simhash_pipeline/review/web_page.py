@@ -119,8 +119,8 @@ def _run(tally: RunTally) -> dict[str, Any]:
         "kept": tally.kept,
         "keptBy": {} if closing is None else closing.kept,
         "errors": {} if closing is None else closing.errors,
-        "sliceSecs": tally.slice_secs,
-        "slices": list(tally.slices()),
+        "sliceSecs": (closing or tally.timeline).slice_secs,
+        "slices": list(tally.timeline.slices()) if closing is None else closing.slices,
         "settings": tally.settings,
         "changed": [n for n, value in tally.settings.items() if value != defaults.get(n)],
     }
