@@ -138,9 +138,15 @@ class Words:
         self._found = list(WORD_OR_CHARACTER.finditer(text))
         self.keys = [folded(word[0]) for word in self._found]
 
-    def edges(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the text the words from `start` to `end` (exclusive, one at least) lie."""
-        return self._found[start].start(), self._found[end - 1].end()
+    def marked(self, changed: Iterable[tuple[int, int]]) -> Marked:
+        """The text's pieces; those with the words from a start to an end (exclusive) are marked."""
+        pieces, done = [], 0
+        for start, end in changed:
+            if end > start:
+                first, last = self._found[start].start(), self._found[end - 1].end()
+                pieces += [self._text[done:first], self._text[first:last]]
+                done = last
+        return pieces + ([self._text[done:]] if done < len(self._text) else [])
 
     def written(self, start: int, end: int) -> str:
         """The words as the text has them, with the punctuation behind each."""
@@ -161,15 +167,15 @@ def _pieces(
     group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words, start: int
 ) -> Iterator[Piece]:
     """Those of a group of changes; `start`: the words before the compared ones."""
-    for kind, first_a, end_a, first_b, end_b in group:
-        in_a, in_b = (start + first_a, start + end_a), (start + first_b, start + end_b)
+    for kind, *places in group:
+        first_a, end_a, first_b, end_b = (start + place for place in places)
         if kind == "equal":
-            yield Piece("same", a.written(*in_a))
+            yield Piece("same", a.written(first_a, end_a))
             continue
         if end_a > first_a:
-            yield Piece("removed", a.written(*in_a))
+            yield Piece("removed", a.written(first_a, end_a))
         if end_b > first_b:
-            yield Piece("added", b.written(*in_b))
+            yield Piece("added", b.written(first_b, end_b))
 
 
 def marked(change: Sequence[Piece]) -> str:
@@ -198,16 +204,8 @@ def _marked(left: str, right: str) -> tuple[Marked, Marked]:
     """The pieces of two lines; the words that differ, in the sense of `text_diff`, are marked."""
     ours, others = Words(left), Words(right)
     codes = Matched(None, ours.keys, others.keys).get_opcodes()
-    changed = [code for code in codes if code[0] != "equal"]
+    changed = [code[1:] for code in codes if code[0] != "equal"]
     return (
-        _line_pieces(left, [ours.edges(a, b) for _, a, b, _, _ in changed if b > a]),
-        _line_pieces(right, [others.edges(c, d) for *_, c, d in changed if d > c]),
+        ours.marked((a, b) for a, b, _, _ in changed),
+        others.marked((c, d) for _, _, c, d in changed),
     )
-
-
-def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
-    pieces, done = [], 0
-    for start, end in changed:
-        pieces += [line[done:start], line[start:end]]
-        done = end
-    return pieces + ([line[done:]] if done < len(line) else [])
