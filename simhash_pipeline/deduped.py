@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.item_values import said_by, with_values
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
 
 
-class Deduped(Generic[T]):
+class Deduped(Iterator[T]):
     """An iterator of the pages to keep, and the counts so far; a page is read when it is asked for.
 
     It can be iterated once, and closes its store at the end.
@@ -36,9 +36,6 @@ class Deduped(Generic[T]):
         self.dropped = Counter[str]()  # near-duplicates, by reason
         self.unread = Counter[str]()  # of the kept ones, those that can't be judged, by kind
         self._pages = kept(self)
-
-    def __iter__(self) -> Deduped[T]:
-        return self
 
     def __next__(self) -> T:
         page = next(self._pages)
