@@ -80,8 +80,7 @@ def dedupe(
                 try:
                     source = _source(page, f"{prefix}{number}", chosen)
                     read = readers.fingerprint(source)
-                    said = None if source.item is None else said_by(read, source)
-                    verdict = judge.judge(source.url, read, said)
+                    verdict = judge.judge(source.url, read, said_by(read, source))
                 except StoreError:
                     raise
                 except Exception as error:  # one bad row must not cost the others
