@@ -43,24 +43,23 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
         return None
     source = with_values(page.source, adapter, options)
     if source.item is not None and response is not None:
-        brought = frozenset(_brought(response))
-        carried = brought.intersection(text for _, text in source.item.pairs)
+        texts = (text for each in _brought(response) for _, text in flat_values("", each))
+        carried = frozenset(texts).intersection(text for _, text in source.item.pairs)
         item = source.item._replace(carried=carried, holds_page=not page.is_response)
         source = source._replace(item=item)
     return page._replace(source=source)
 
 
-def _brought(response: Response) -> Iterator[str]:
-    """The texts that came with the response's request, by meta or cb_kwargs."""
+def _brought(response: Response) -> Iterator[Any]:
+    """The values that came with the response's request, by meta or cb_kwargs."""
     if response.request is None:
         return
     for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
         if name == "link_text" or isinstance(value, (int, float)):
             continue
         if isinstance(value, str) or ItemAdapter.is_item(value):
-            yield from (text for _, text in flat_values("", value))
-    for value in response.cb_kwargs.values():
-        yield from (text for _, text in flat_values("", value))
+            yield value
+    yield from response.cb_kwargs.values()
 
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
