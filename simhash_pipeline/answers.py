@@ -6,12 +6,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.options import SIMILARITY, Rule, whole
 from simhash_pipeline.stores.contract import StoredPage, View
 from simhash_pipeline.urls import page_key
 
@@ -22,6 +23,7 @@ ANSWERS = {
 }
 # A spreadsheet takes a cell that begins so for a formula: the report writes a ' before it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BITS = whole(0, SKETCH_BITS, "bits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,31 +110,23 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
         yield SheetLine(
             twins=ANSWERS[answer],
-            distance=_bits(row, "distance", where),
-            sketch_distance=_bits(row, "sketch_distance", where),
+            distance=_number(row, "distance", _BITS, where),
+            sketch_distance=_number(row, "sketch_distance", _BITS, where),
             twin_url=_plain(row["twin_url"]),
             url=_plain(row["url"]),
             reason=(row.get("reason") or "").strip(),
-            structure_distance=_bits(row, "structure_distance", where),
-            similarity=_similarity(row, where),
+            structure_distance=_number(row, "structure_distance", _BITS, where),
+            similarity=_number(row, "similarity", SIMILARITY, where),
             fields=tuple(filter(None, _plain(row.get("fields")).split(", "))),
         )
 
 
-def _similarity(row: dict[str, str], where: str) -> float | None:
-    text = (row.get("similarity") or "").strip().replace(",", ".")  # 0,97 in a German spreadsheet
-    with suppress(ValueError):
-        if not text or 0 <= float(text) <= 1:
-            return float(text) if text else None
-    raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
-
-
-def _bits(row: dict[str, str], column: str, where: str) -> int | None:
-    text = (row.get(column) or "").strip()
-    if not text or (text.isdecimal() and int(text) <= SKETCH_BITS):
-        return int(text) if text else None
-    rule = f"a number of bits from 0 to {SKETCH_BITS}"
-    raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
+def _number(row: dict[str, str], column: str, rule: Rule, where: str) -> Any:
+    text = (row.get(column) or "").strip().replace(",", ".")  # 0,97 in a German spreadsheet
+    try:
+        return rule.read(text) if text else None
+    except ValueError as error:
+        raise SimhashError(f"{where}: {column} is {text!r}, not {rule.text}") from error
 
 
 def _plain(cell: str | None) -> str:

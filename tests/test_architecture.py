@@ -29,7 +29,7 @@ ROOMS = {
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index", "urls"},
     "urls": {"errors", "page"},
-    "answers": {"bits", "errors", "stores", "urls"},
+    "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
     "item_values": {"bits", "options", "page"},

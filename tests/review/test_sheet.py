@@ -95,8 +95,11 @@ def test_the_sign_that_keeps_a_cell_from_being_a_formula_is_no_part_of_a_url(
             b"answer,twin_url,url\nmaybe,a,b\n",
             "line 2: answer is 'maybe', not copy, another page or don't know",
         ),
-        (b"answer,twin_url,url,distance\ny,a,b,near\n", "line 2: distance is 'near', not a number"),
-        (b"answer,twin_url,url,distance\ny,a,b,129\n", "a number of bits from 0 to 128"),
+        (
+            b"answer,twin_url,url,distance\ny,a,b,near\n",
+            "line 2: distance is 'near', not a whole number",
+        ),
+        (b"answer,twin_url,url,distance\ny,a,b,129\n", "a whole number of bits from 0 to 128"),
         (b"answer,twin_url,url,similarity\ny,a,b,much\n", "similarity is 'much', not a number"),
         (b"answer,twin_url,url,similarity\ny,a,b,nan\n", "similarity is 'nan', not a number"),
         (b"\xff\xfe\x00", "is not a sheet of answers: 'utf-16-le' codec"),
