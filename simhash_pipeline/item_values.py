@@ -45,7 +45,7 @@ ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
-TEXT = 32  # it is judged by its text alone: it lacks nothing
+TEXT = 32  # of a text without a page: it lacks nothing
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -64,8 +64,9 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\d])")
-_JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
+# Spaces of all kinds are folded into this one, between thousands.
+_NUMBER = re.compile(r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*(?![A-Za-z\d])")
+_JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
@@ -91,14 +92,15 @@ _Value = tuple[str, str, str, str]  # name, text, the same folded, what counts o
 def with_values(source: Source, item: Any, options: Options) -> Source:
     """The source with all that the item holds but its page, or what ITEM_FIELDS names of it.
 
-    If it holds a text and no page, as records of a corpus do, only named fields count: its dates
-    and ids stand nowhere. A field whose own code fails is left out.
+    A text's title is judged with it. A field whose own code fails is left out.
     """
     if options.item_fields is None:
         return source._replace(item=None)
     is_named = bool(_named(options))
     found: list[tuple[str, str]] = []
-    for name in [] if source.is_text and not is_named else heard(item, options):
+    for name in heard(item, options):
+        if source.is_text and name == "title" and not is_named:
+            continue
         with suppress(Exception):  # the item's own
             found += flat_values(str(name), item[name])
     return source._replace(item=ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named))
@@ -181,12 +183,16 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     A text of 300 bytes that is half of the main text or more is the page's text. It counts as a
     value only where it isn't visible: else the page speaks for it. A row counts whole. If nothing
     of an item stands on its page, and it has words, it was made of something else, and counts too.
+    Beside a text without a page, as records of a corpus have it, only short values that stand in it
+    count: dates and ids stand nowhere.
     """
     item = source.item
     if item is None:
         return NOTHING
     seen = _Page(page, source)
-    most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
+    chars = len(source.html) + len(source.page) + len(page.text) + len(page.left_out)
+    most = max(60, _MOST_SCANNED // (chars + 1))
+    is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
@@ -195,6 +201,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
+        if is_bare and is_long:
+            continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or bool(kept)
@@ -212,13 +220,13 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if item.is_named:  # its every change counts: "12 dead" in a text is no counter
             kept = " ".join(_plain(value).split())
         said.append((name, value, plain, kept))
-    if not is_here and not any(kept for *_, kept in said):
+    if not (is_bare or is_here) and not any(kept for *_, kept in said):
         made = [(n, v, plain, plain if seen.is_brought(v) else "") for n, v, plain, _ in said]
         has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
-    flags |= TEXT * (source.is_text and not item.is_named)
+    flags |= TEXT * is_bare
     values, names = _packed(flags, said)
     if item.is_row:
         values += _row(said, seen, is_cut=len(pairs) < len(item.pairs))
@@ -263,9 +271,12 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        shown = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN]
-        self._shown = spelled(shown).lower()[:_MOST_SHOWN]  # a letter may fold to eighteen
-        self._html, self._url = source.html, unquote(source.url).lower()
+        beside = _TAG.sub("\n", source.page[:_MOST_SHOWN])
+        shown = f"{page.title}\n{page.text}\n{page.left_out}\n{html.unescape(beside)}"
+        # A letter may fold to eighteen.
+        self._shown = spelled(shown[:_MOST_SHOWN]).lower()[:_MOST_SHOWN]
+        self._html = source.page if source.is_text else source.html
+        self._url = unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -436,11 +447,13 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
     """
     is_named = values[0] & NAMED
-    if row_of(values) in rows_in(others) or (others[0] & TEXT and not is_named):
+    if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
     other = bytes(n for n in mine if n in its and any(its[n]) and mine[n] != its[n])
+    if others[0] & TEXT and not is_named:
+        return b"" if structure_bits is None else other
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
@@ -453,6 +466,11 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
+
+
+def is_bare_text(values: bytes | None) -> bool:
+    """Whether the item holds a text and no page."""
+    return values is not None and values[0] & TEXT > 0
 
 
 def row_of(values: bytes) -> bytes:

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import NO_VALUES, differing, is_part, is_row, say_the_same
+from simhash_pipeline.item_values import (
+    NO_VALUES,
+    differing,
+    is_bare_text,
+    is_part,
+    is_row,
+    say_the_same,
+)
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.simhash import hamming_distance
@@ -100,10 +107,16 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
 
     A page that was stored without its item, as by a crawl with other settings, lacks all of them.
     """
-    if page.item_values is None:
+    if page.item_values is None or (is_bare_text(page.item_values) and _are_one_text(page, other)):
         return b""
     bits = _structure_bits(page, other) if page.site == other.site else None
     return differing(page.item_values, other.item_values or NO_VALUES, bits)
+
+
+def _are_one_text(page: StoredPage, other: StoredPage) -> bool:
+    """Whether two texts are equal: then a value stands in both, if only by chance."""
+    own = (page.content, page.sketch, page.digest)
+    return own == (other.content, other.sketch, other.digest)
 
 
 def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:

@@ -6,10 +6,12 @@ import csv
 import json
 from random import Random
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scrapy
 
 from simhash_pipeline import Fingerprinter, Judge, Options, PageFingerprint, Verdict
 from simhash_pipeline.errors import PageError
@@ -19,6 +21,7 @@ from tests.archive.archives import OTHER, STORY, html, response, write_json_line
 from tests.crawl.crawling import crawl
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.cli.simhash_command import Simhash
@@ -37,6 +40,52 @@ def test_items_of_one_response_are_judged_one_by_one_by_their_texts(tmp_path: Pa
     result = crawl(tmp_path, ROWS, **FIELD)
     assert result.dropped == ["http://a.example/a-again", "http://a.example/b-again"]
     assert result.stats["simhash/kept"] == 2
+
+
+class ShoeSpider(scrapy.Spider):
+    """Scrapes three shoes of one description; the page alone shows size and price."""
+
+    name = "shoes"
+    sizes = ("41", "42", "42?utm_source=mail")
+
+    async def start(self) -> AsyncIterator[Any]:
+        for size in self.sizes:
+            shop = f"<title>Shoe</title><p>{STORY}<aside>Size {size[:2]}, 1 290 kr</aside>"
+            yield scrapy.Request(
+                f"data:text/html,{quote(shop)}", cb_kwargs={"size": size}, dont_filter=True
+            )
+
+    def parse(self, response: Any, size: str) -> Any:
+        shown = response.css("aside::text").re_first("[0-9]+")
+        yield row(size, size=int(shown), price=1290.0)
+
+
+def test_values_beside_a_text_count_where_they_stand_on_its_page(tmp_path: Path) -> None:
+    """A shop's descriptions are equal, and the size stands in another part of the page."""
+    result = crawl(tmp_path, spider=ShoeSpider, **FIELD)
+    assert result.dropped == ["http://a.example/42?utm_source=mail"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "is_dropped"),
+    [
+        (("the price is 187 today", "the price is 229 today"), (187, 229), False),
+        (("the price is 187 today", "the price is 229 today"), (1, 2), True),  # numbers of rows
+        (("it took 7 days, not 8", "it took 7 days, not 8"), (7, 8), True),  # of equal texts
+        (("from day to day", "from then to now"), ("2024-05-03", "2024-05-04"), True),
+        (("from day to day", "from then to now"), (STORY, OTHER), True),
+    ],
+)
+def test_beside_a_text_without_a_page_what_stands_in_it_counts(
+    texts: tuple[str, str], values: tuple[Any, Any], *, is_dropped: bool
+) -> None:
+    with Judge() as judge:
+        for number, (text, value) in enumerate(zip(texts, values, strict=True)):
+            verdict = judge.judge(
+                f"http://a.example/{number}", item={"value": value}, text=f"{STORY} {text} {STORY}"
+            )
+    assert verdict.dropped is is_dropped
+    assert verdict.rejected_by == (None if is_dropped else "fields")
 
 
 def test_of_a_text_nothing_is_markup(tmp_path: Path) -> None:

@@ -82,8 +82,11 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
 
 
 def _joined(source: Source, response: Response | None) -> Source:
-    """The item's page with an absolute URL."""
-    return source if response is None else source._replace(url=response.urljoin(source.url))
+    """The item's page with an absolute URL, and the response's, where the item has a text."""
+    if response is None:
+        return source
+    page = response.text if source.is_text and isinstance(response, HtmlResponse) else ""
+    return source._replace(url=response.urljoin(source.url), page=page)
 
 
 def _is_body(html: bytes | str, response: Response | None) -> bool:

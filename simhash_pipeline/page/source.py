@@ -42,6 +42,7 @@ class Source(NamedTuple):
     charset: str | None = None
     is_text: bool = False
     title: str = ""
+    page: str = ""  # that a text's item was scraped from, where its other values stand
     item: ItemValues | None = None  # what its item holds beside it
 
 
