@@ -137,10 +137,15 @@ def age(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON: one object a line, for programs"
-    )
+def add(parser: argparse.ArgumentParser, names: str, meaning: str, **how: Any) -> None:
+    """Add an argument, such as "-o, --output"; a default is printed behind its meaning."""
+    default = f" (default: {how['default']})" if "default" in how else ""
+    parser.add_argument(*names.split(", "), help=f"{meaning}{default}", **how)
+
+
+def flag(parser: argparse.ArgumentParser, name: str, meaning: str) -> None:
+    """Add an option without a value, which is False unless it is given."""
+    parser.add_argument(name, action="store_true", help=meaning)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:

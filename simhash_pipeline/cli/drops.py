@@ -19,7 +19,16 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
 from simhash_pipeline.bits import BITS
-from simhash_pipeline.cli.command import Command, add_log, atomic_write, counted, minute, whole
+from simhash_pipeline.cli.command import (
+    Command,
+    add,
+    add_log,
+    atomic_write,
+    counted,
+    flag,
+    minute,
+    whole,
+)
 from simhash_pipeline.cli.resolve import (
     LogReader,
     has_crawled,
@@ -45,7 +54,6 @@ KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
-MIN_SUPPORT = 3  # drops that a rule must explain
 # Columns of the sheet, as the report saves it, and the fields of a drop.
 SHEET = {
     **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
@@ -62,27 +70,15 @@ class DroppedCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log_and_run(parser, " (default: last)")
-        parser.add_argument(
-            "--kept",
-            action="store_true",
-            help="list the pages that were kept although a stored page is near",
-        )
-        shape = parser.add_mutually_exclusive_group()
-        shape.add_argument(
-            "--list",
-            action="store_true",
-            help="print a line for each drop, as with --csv: URL, twin, reason",
-        )
-        shape.add_argument(
+        flag(parser, "--kept", "list the pages that were kept although a stored page is near")
+        flag(parser, "--list", "print a line for each drop, as with --csv: URL, twin, reason")
+        flag(
+            parser,
             "--csv",
-            action="store_true",
-            help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
-            "With answers in the first column (copy, another page) it is a sheet for "
-            "SIMHASH_ANSWERS",
+            "print a CSV line for each drop, or near miss with --kept, for a spreadsheet. With "
+            "answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="FILE", help="write the CSV lines to this file"
-        )
+        add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
@@ -135,8 +131,8 @@ def _cell(text: str) -> str:
 
 def add_log_and_run(parser: argparse.ArgumentParser, default_run: str) -> None:
     add_log(parser)
-    parser.add_argument("--spider", help="use this spider's drop log")
-    parser.add_argument("--run", help=f"a run: how its id begins, `last` or `all`{default_run}")
+    add(parser, "--spider", "use this spider's drop log")
+    add(parser, "--run", f"a run: how its id begins, `last` or `all`{default_run}")
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
@@ -269,16 +265,9 @@ class ReportCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log_and_run(parser, " (default: all; the report opens at the last)")
-        parser.add_argument(
-            *("-o", "--output"),
-            type=Path,
-            default=Path("report.html"),
-            help="the file to write (default: report.html)",
-        )
-        parser.add_argument(
-            *("-S", "--store"),
-            help="the store with texts and neighbours (default: those of the log's spiders)",
-        )
+        add(parser, "-o, --output", "the file to write", type=Path, default=Path("report.html"))
+        what = "the store with texts and neighbours (default: those of the log's spiders)"
+        add(parser, "-S, --store", what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = resolve_log(arguments, settings), arguments.output
@@ -346,26 +335,12 @@ class RulesCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "logs",
-            nargs="*",
-            type=Path,
-            help="drop logs, with their spiders' stores (default: the one of this project)",
-        )
-        parser.add_argument(
-            "--min-support",
-            type=whole,
-            default=MIN_SUPPORT,
-            help=f"how many drops a rule must explain (default: {MIN_SUPPORT})",
-        )
-        parser.add_argument(
-            "--take",
-            action="append",
-            default=[],
-            metavar="KEY",
-            help="make a rule of this query key in any case",
-        )
-        parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
+        what = "drop logs, with their spiders' stores (default: the one of this project)"
+        add(parser, "logs", what, nargs="*", type=Path)
+        add(parser, "--min-support", "how many drops a rule must explain", type=whole, default=3)
+        what = "make a rule of this query key in any case"
+        add(parser, "--take", what, action="append", metavar="KEY")
+        add(parser, "-o, --output", "write the rules to this JSON file", type=Path)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         arguments.log = None  # the project's
@@ -392,7 +367,7 @@ class RulesCommand(Command):
                 for store in stores
                 for page in progress(store.pages(), "pages", len(store))
             }
-        learnt = learn(drops, kept, arguments.min_support, arguments.take)
+        learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:

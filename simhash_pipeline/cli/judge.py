@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import np
-from simhash_pipeline.cli.command import Command, fields
+from simhash_pipeline.cli.command import Command, add, fields, flag
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import PageError, StoreError
@@ -53,31 +53,27 @@ class JudgeCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "pages", nargs="?", default="-", help="a file (default: standard input)"
+        add(parser, "pages", "a file (default: standard input)", nargs="?")
+        add(
+            parser,
+            "-S, --store",
+            "an SQLite file or the URL of a store, made if there is none (default: SIMHASH_STORE "
+            "if it is set, else memory:, which is gone at the end)",
         )
-        parser.add_argument(
-            *("-S", "--store"),
-            help="an SQLite file or the URL of a store, made if there is none (default: "
-            "SIMHASH_STORE if it is set, else memory:, which is gone at the end)",
-        )
-        parser.add_argument(
+        flag(
+            parser,
             "--tentative",
-            action="store_true",
-            help='a kept page counts as seen only after a line {"confirm": its URL}; the line '
+            'a kept page counts as seen only after a line {"confirm": its URL}; the line '
             '{"forget": its URL} and the end of the command remove it',
         )
-        parser.add_argument(
-            "--drop-log",
-            type=Path,
-            metavar="FILE",
-            help="append drops and near misses to this file, for `dropped`, `report` and `explain`",
-        )
+        what = "append drops and near misses to this file, for `dropped`, `report` and `explain`"
+        add(parser, "--drop-log", what, type=Path, metavar="FILE")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         own_store = "memory:" if options.has_own_store else options.store
-        if arguments.pages == "-" and sys.stdin.isatty():
+        path = None if arguments.pages in (None, "-") else Path(arguments.pages)
+        if path is None and sys.stdin.isatty():
             print("reading pages as JSON lines from the terminal; Ctrl-D ends", file=sys.stderr)
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
@@ -88,8 +84,8 @@ class JudgeCommand(Command):
                 opened.callback(log.close)
             judge = _LineJudge(store, options, opened, log)
             file: BinaryIO = sys.stdin.buffer
-            if arguments.pages != "-":
-                file = opened.enter_context(Path(arguments.pages).open("rb"))
+            if path is not None:
+                file = opened.enter_context(path.open("rb"))
             for line in _lines(file):
                 # In ASCII: Node's readline ends a line at U+2028 too.
                 print(json.dumps(judge.answer(line)), flush=True)

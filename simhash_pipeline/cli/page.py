@@ -24,9 +24,11 @@ from scrapy.settings import BaseSettings
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
+    add,
     add_log,
     counted,
     fields,
+    flag,
     minute,
     print_result,
     whole,
@@ -70,7 +72,6 @@ from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
-SHOWN_AT_MOST = 10  # changes of the words
 NEIGHBOURS = 5  # of a kept page, that are listed
 _FETCHED, _FILE = ("http://", "https://"), "file://"
 # Nothing that the project has set up for its crawls may run, write or count here.
@@ -100,7 +101,7 @@ class FingerprintCommand(PagesCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_pages(parser, "+")
-        parser.add_argument("--text", action="store_true", help="print the main text too")
+        flag(parser, "--text", "print the main text too")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -140,12 +141,8 @@ def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterato
 
 
 def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
-    parser.add_argument(
-        "page_names",
-        nargs=number,
-        metavar="page",
-        help="a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy",
-    )
+    what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
+    add(parser, "page_names", what, nargs=number, metavar="page")
 
 
 def fingerprinted(
@@ -254,8 +251,7 @@ class CompareCommand(PagesCommand):
 
 
 def _add_limit(parser: argparse.ArgumentParser) -> None:
-    meaning = f"at most this many changes of the words (default: {SHOWN_AT_MOST})"
-    parser.add_argument("--limit", type=whole, default=SHOWN_AT_MOST, help=meaning)
+    add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
 
 
 def _compared(
@@ -359,7 +355,7 @@ class ExplainCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("url", help="the page's URL, as the crawl requested it, or its file")
+        add(parser, "url", "the page's URL, as the crawl requested it, or its file")
         add_log(parser)
         _add_limit(parser)
 

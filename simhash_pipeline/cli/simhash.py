@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import Command, add_json, add_store
+from simhash_pipeline.cli.command import Command, add_store, flag
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -150,7 +150,7 @@ class SimhashCommand(ScrapyCommand):
         if command.takes_a_store:
             add_store(parser)
         if command.prints_json:
-            add_json(parser)
+            flag(parser, "--json", "print JSON: one object a line, for programs")
         _add_settings(parser)
         parser.set_defaults(command=command, parser=parser)
 

@@ -17,9 +17,11 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.cli.command import (
     Command,
+    add,
     add_store_place,
     age,
     counted,
+    flag,
     iso,
     minute,
     print_result,
@@ -152,21 +154,14 @@ class ForgetCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "urls", nargs="*", metavar="url", help="a page's URL; the first may be the store's file"
-        )
-        parser.add_argument(
-            "--unseen",
-            type=age,
-            metavar="AGE",
-            help="forget pages not seen for so long: 12h, 90d, 4w",
-        )
-        parser.add_argument("--all", action="store_true", help="forget all pages; asks first")
-        parser.add_argument(
-            "--namespace",
-            help="that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)",
-        )
-        parser.add_argument("--yes", action="store_true", help="don't ask")
+        what = "a page's URL; the first may be the store's file"
+        add(parser, "urls", what, nargs="*", metavar="url")
+        what = "forget pages not seen for so long: 12h, 90d, 4w"
+        add(parser, "--unseen", what, type=age, metavar="AGE")
+        flag(parser, "--all", "forget all pages; asks first")
+        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)"
+        add(parser, "--namespace", what)
+        flag(parser, "--yes", "don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         first = "".join(arguments.urls[:1])
@@ -223,8 +218,8 @@ class CopyCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", help="such as seen.sqlite")
-        parser.add_argument("target", help="such as redis://localhost:6379/0")
+        add(parser, "source", "such as seen.sqlite")
+        add(parser, "target", "such as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, counted, fields, share
+from simhash_pipeline.cli.command import Command, add, counted, fields, share
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
@@ -39,14 +39,10 @@ class TuneCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sheet", type=Path, help="the answers that the report saved")
-        parser.add_argument("--spider", help="compare with the settings of this spider's crawls")
-        parser.add_argument(
-            "--precision",
-            type=share,
-            default=0.95,
-            help="the lowest precision of a recommended threshold (default: 0.95)",
-        )
+        add(parser, "sheet", "the answers that the report saved", type=Path)
+        add(parser, "--spider", "compare with the settings of this spider's crawls")
+        what = "the lowest precision of a recommended threshold"
+        add(parser, "--precision", what, type=share, default=0.95)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
