@@ -7,9 +7,8 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
@@ -36,14 +35,15 @@ from simhash_pipeline.cli.resolve import (
     resolve_store,
     shown_path,
     store_at,
-    store_of_spider,
+    stores_of,
+    text_of,
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
-from simhash_pipeline.stores.contract import PageText, Store
+from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
@@ -278,15 +278,16 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                spiders = (run.spider for run in reversed(summary.runs.values()))
-                stores = _stores(spiders, arguments, settings, opened)
+                spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
+                own = [name for name in spiders if has_crawled(name, arguments, settings)]
+                stores = [opened.enter_context(one.existing()) for one in stores_of(own, settings)]
             else:
                 stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
                 part,
                 summary,
                 log=path.name,
-                texts=partial(_text_of, stores),
+                texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
                 neighbours=_neighbours(stores, options),
             )
         latest, near = len(summary.listed), len(summary.near_misses)
@@ -295,21 +296,6 @@ class ReportCommand(Command):
         kilobytes = output.stat().st_size / 1_000
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
-
-
-def _stores(
-    spiders: Iterable[str], arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
-) -> list[Store]:
-    """The stores of the log's spiders that are there, each once."""
-    own = [name for name in dict.fromkeys(spiders) if has_crawled(name, arguments, settings)]
-    named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
-    return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
-
-
-def _text_of(stores: Sequence[Store], url: str, namespace: str) -> PageText | None:
-    """The text that one of these stores has kept of a page."""
-    found = (store.text_of(namespace, page_key(url)) for store in stores)
-    return next((text for text in found if text is not None), None)
 
 
 def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
@@ -355,18 +341,15 @@ class RulesCommand(Command):
                 and not record.is_near_miss
             ):
                 drops.append((page_key(record.url), page_key(record.twin_url)))
-        with ExitStack() as opened:
-            stores = []
-            if arguments.logs and not (arguments.store or arguments.spider):
-                arguments.log = arguments.logs[0]
-                stores = _stores(spiders, arguments, settings, opened)
-            if not stores:
-                stores = [opened.enter_context(resolve_store(arguments, settings).existing())]
-            kept = {
-                page.url
-                for store in stores
-                for page in progress(store.pages(), "pages", len(store))
-            }
+        stores = []
+        if arguments.logs and not (arguments.store or arguments.spider):
+            arguments.log = arguments.logs[0]
+            own = [name for name in spiders if has_crawled(name, arguments, settings)]
+            stores = stores_of(own, settings)
+        kept = set()
+        for named in stores or [resolve_store(arguments, settings)]:
+            with named.existing() as store:
+                kept |= {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:

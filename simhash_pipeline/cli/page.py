@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from scrapy import Request, Spider
@@ -39,10 +39,11 @@ from simhash_pipeline.cli.resolve import (
     has_crawled,
     resolve_logs,
     resolve_stores,
-    store_of_spider,
+    stores_of,
+    text_of,
 )
 from simhash_pipeline.crawl.item_source import source_from_response
-from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
+from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
@@ -72,8 +73,7 @@ from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
-NEIGHBOURS = 5  # of a kept page, that are listed
-_FETCHED, _FILE = ("http://", "https://"), "file://"
+_FILE = "file://"
 # Nothing that the project has set up for its crawls may run, write or count here.
 SETTINGS: dict[str, Any] = {
     "SIMHASH_ENABLED": False,
@@ -187,14 +187,11 @@ def _fetched(
 ) -> Mapping[str, Source | PageError]:
     """The page or the error of each URL, by one crawl."""
     why = "it was not fetched; `-s LOG_ENABLED=True` logs why"
-    found: dict[str, Source | PageError] = {
-        url: PageError("unreachable", why) for url in urls if url.lower().startswith(_FETCHED)
-    }
+    found: dict[str, Source | PageError] = dict.fromkeys(urls, PageError("unreachable", why))
     if found and process is not None:
         process.crawl(_FetchSpider, found=found)
         process.start()
-    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
-    return dict.fromkeys(urls, other) | found
+    return found
 
 
 class _FetchSpider(Spider):
@@ -274,27 +271,26 @@ def _compared(
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         return f"Twins: if A is stored, B is dropped: {REASONS[verdict.reason]}."
-    if verdict.rejected_by is not None:
-        return f"No twins: the main texts are near, but {_told_apart(verdict, options)}."
-    if verdict.reason in _WHY:
-        return _WHY[verdict.reason]
-    content, limit = apart.content, options.content_distance
-    if options.match == "structure" or content is None or content <= limit:
-        return "No twins: if A is stored, B is kept."
-    far = f"the contents differ in {content} bits, and twins are within {limit}"
-    return f"No twins: {far}. Sketches are compared only within {counted(limit, 'bit')}."
+    return _OF_ONE_URL.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 
 
-_WHY = {
+_OF_ONE_URL = {
     "unchanged": "Twins: both have one URL, and nothing visible has changed.",
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
 }
 
 
-def _told_apart(verdict: Verdict, options: Options) -> str:
-    limits = fields(options, *THRESHOLDS) | {"min_similarity": verdict.min_similarity}
-    return why_rejected(verdict.rejected_by or "", verdict, limits).text
+def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
+    """The test that B failed beside A, with its measure and its limit."""
+    if verdict.rejected_by is not None:
+        limits = fields(options, *THRESHOLDS) | {"min_similarity": verdict.min_similarity}
+        return f"A is near, but {why_rejected(verdict.rejected_by, verdict, limits).text}."
+    content, limit = apart.content, options.content_distance
+    if options.match == "structure" or content is None or content <= limit:
+        return "A is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
+    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}"
+    return f"{far}. Sketches are compared only within {counted(limit, 'bit')}."
 
 
 def _size(page: PageFingerprint) -> str:
@@ -363,28 +359,21 @@ class ExplainCommand(Command):
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
         logs = _logs(arguments, settings)
-        last = _last_lines(logs, key, arguments.spider, settings)
-        drop, near_miss = last.get(False), last.get(True)
-        stores = _stores(arguments, settings, drop, near_miss)
+        line = _last_line(logs, key, arguments.spider, settings)
+        named = _stores(arguments, settings, line)
         with ExitStack() as opened:
-            kept = _last_kept(stores, key, opened)
-            if kept is not None and (drop is None or kept[2].first_seen > unix_seconds(drop.time)):
-                named, store, page = kept
-                case = explain_kept(page, store, named.options, near_miss)
-                case = _with_texts(case, store, named.options)
-            elif (line := drop or near_miss) is not None:
-                # The first of the stores is that of the line, if it is still there.
-                its = store_of_spider(line.spider, settings)
-                found = [one for one in stores if arguments.store or one.url == its.url]
-                of_line = _opened(found[0], opened) if found else None
-                options = found[0].options if found else its.options
-                case = _with_texts(explain_drop(line, of_line, options), of_line, options)
-                is_crawled = has_crawled(line.spider, arguments, settings)
-                case = dataclasses.replace(case, is_crawled=is_crawled)
+            stores = [(_opened(one, opened), one.options) for one in named]
+            kept = _last_kept(stores, key)
+            if kept is not None and (
+                line is None or kept.page.first_seen > unix_seconds(line.time)
+            ):
+                case = _explained_kept(kept)
+            elif line is not None:
+                case = _explained_line(line, [store for store, _ in stores])
             else:
                 print(printable(_unknown(key, len(logs), len(stores), arguments)), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
-        print_lines(_explained(case, arguments.limit))
+            print_lines(_explained(case, [store for store, _ in stores], arguments.limit))
         return max((log.exit_code() for log in logs), default=0)
 
 
@@ -407,53 +396,51 @@ def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[LogRead
         return []
 
 
-def _last_lines(
+def _last_line(
     logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> dict[bool, Drop]:
-    """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
-    last: dict[bool, Drop] = {}
+) -> Drop | None:
+    """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
+    last = None
     for record in chain.from_iterable(logs):
         if not isinstance(record, Drop) or spider not in (None, record.spider):
             continue
-        if page_key(record.url) != key:
-            continue
-        options = Options.from_settings(settings_of_spider(record.spider, settings))
-        before = last.get(record.is_near_miss, record)
-        if record.namespace == options.namespace and record.time >= before.time:
-            last[record.is_near_miss] = record
+        if page_key(record.url) == key and (last is None or record.time >= last.time):
+            options = Options.from_settings(settings_of_spider(record.spider, settings))
+            last = record if record.namespace == options.namespace else last
     return last
 
 
 def _stores(
-    arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None, near: Drop | None
+    arguments: argparse.Namespace, settings: BaseSettings, line: Drop | None
 ) -> list[NamedStore]:
-    """The named store; else all stores of the project that are there, that of the drop first.
+    """The named store; else all stores of the project that are there, that of the line first.
 
     Of a named log that of its line's spider: the log may be of an archive or another project.
     """
     if arguments.store is not None:
         return resolve_stores(arguments, settings)
-    line = drop or (near if arguments.log is not None else None)
-    names = [line.spider] if line and has_crawled(line.spider, arguments, settings) else []
-    if arguments.spider is None and arguments.log is None:
-        names += spider_files(STORE_SUFFIX)
-    found = [store_of_spider(name, settings) for name in names]
-    if drop is None and (arguments.log is None or arguments.spider is not None):
-        with suppress(UsageError):
-            found += resolve_stores(arguments, settings)
-    return [one for one in {each.url: each for each in found}.values() if one.is_there]
+    of_line = line is not None and has_crawled(line.spider, arguments, settings)
+    found = stores_of([line.spider], settings) if line is not None and of_line else []
+    if arguments.log is None or arguments.spider is not None:
+        with suppress(UsageError):  # no crawl has left a store
+            others = resolve_stores(arguments, settings)
+            found += [one for one in others if one.is_there and one not in found]
+    return found
 
 
-def _last_kept(
-    stores: Sequence[NamedStore], key: str, opened: ExitStack
-) -> tuple[NamedStore, Store, StoredPage] | None:
-    """The stored page of this URL that was kept last, and its store."""
+class _Kept(NamedTuple):
+    page: StoredPage
+    store: Store
+    options: Options
+
+
+def _last_kept(stores: Iterable[tuple[Store, Options]], key: str) -> _Kept | None:
+    """The stored page of this URL that was kept last."""
     found = []
-    for named in stores:
-        store = _opened(named, opened)
-        if (page := _kept_page(store, named.options.namespace, key)) is not None:
-            found.append((named, store, page))
-    return max(found, key=lambda one: one[2].first_seen, default=None)
+    for store, options in stores:
+        if (page := _kept_page(store, options.namespace, key)) is not None:
+            found.append(_Kept(page, store, options))
+    return max(found, key=lambda kept: kept.page.first_seen, default=None)
 
 
 def _opened(named: NamedStore, opened: ExitStack) -> Store:
@@ -465,93 +452,71 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class _Case:
     """A page, and the stored page it is near to or the nearest stored page."""
 
-    options: Options  # those that decided; of a kept page, those in force
+    why: str  # when the page was dropped or kept, and why
+    options: Options  # those that decided; of a page explained by its store, those in force
     a: StoredPage | None  # the near page; without what isn't known of it
-    b: StoredPage  # the page in question; of a dropped one, what the log knows
+    b: StoredPage  # the page in question; of a log's line, what the log knows
     apart: Distances
-    a_is_stored: bool = True  # else nothing is known of it but its URL
-    drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
-    neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
-    diff: TextDiff | None = None  # of the texts; None if they weren't kept
     similarity: float | None = None  # of the page-specific texts, 0-1; None for pages of two sites
-    verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
-    repeated_text: tuple[str, ...] = ()  # blocks of the page that its template repeats
-    values: tuple[tuple[str, ...], ...] = ()  # name, A's and B's, of the items' fields that differ
-    is_crawled: bool = True  # else by `dedup` or `judge`
-
-    @property
-    def status(self) -> str:
-        return "kept" if self.drop is None or self.drop.is_near_miss else "dropped"
+    fields: tuple[str, ...] = ()  # of the items, that differ
+    drop_reason: str | None = None  # of a dropped page
 
 
-def _explained(case: Case, limit: int) -> Iterator[Line]:
-    """The verdict on the page and why, with at most `limit` changes of its words."""
-    yield from _headline(case)
-    if case.repeated_text:
-        some = " | ".join(text[:40] for text in case.repeated_text[:3])
-        yield f"Left out of B as repeated text: {counted(len(case.repeated_text), 'block')}: {some}"
-    if case.a is None:
-        return
-    yield ""
-    drop = case.drop
-    reason = None if drop is None or drop.is_near_miss else drop.reason
-    yield distance_grid(case.a, case.b, case.apart, case.options, reason)
-    yield from _without_fingerprints(case)
-    yield ""
-    if case.diff is None:
-        yield from _no_texts(case)
-        return
-    yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
-    if case.values:
-        yield Heading("Values of their items that differ")
-        yield Grid([("", "A", "B"), *case.values[:limit]], indent=2)
-    if case.similarity is not None:
-        yield f"Their page-specific texts are {case.similarity:.0%} the same."
-
-
-def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
-    twin = a = None
-    if drop.twin_url is not None:
-        twin = None if store is None else _kept_page(store, options.namespace, drop.twin_url)
-        a = twin or _bare_page(drop.namespace, drop.twin_url, title=drop.twin_title)
+def _explained_line(line: Drop, stores: Iterable[Store]) -> _Case:
+    """By the line of a drop or near miss, and the twin in the first store that has it."""
+    a = None
+    if line.twin_url is not None:
+        found = (_kept_page(store, line.namespace, line.twin_url) for store in stores)
+        bare = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+        a = next(filter(None, found), bare)
+    verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
+    if line.is_near_miss:
+        verb, why = "Kept", f", though near a stored page: {why_kept(line).text}"
+    elif line.dry_run:
+        why = f" (its item was kept: dry run or tagged){why}"
     known = {each.name for each in dataclasses.fields(Options)}
-    limits = {name: value for name, value in drop.thresholds.items() if name in known}
-    return Case(
-        options=Options(**limits),
-        drop=drop,
+    return _Case(
+        f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.",
+        Options(**{name: value for name, value in line.thresholds.items() if name in known}),
         a=a,
-        a_is_stored=twin is not None,
         b=_bare_page(
-            drop.namespace,
-            drop.url,
-            content=None if drop.content is None else int(drop.content, 16),
-            structure=None if drop.structure is None else int(drop.structure, 16),
-            title=drop.title,
+            line.namespace,
+            line.url,
+            content=None if line.content is None else int(line.content, 16),
+            structure=None if line.structure is None else int(line.structure, 16),
+            title=line.title,
         ),
-        apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
-        similarity=drop.similarity,
+        apart=Distances(line.content_distance, line.structure_distance, line.sketch_distance),
+        similarity=line.similarity,
+        fields=line.fields,
+        drop_reason=None if line.is_near_miss else line.reason,
     )
 
 
-def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | None) -> Case:
-    """`line`: that of its near miss, which has its item's field names, and a person's answer."""
-    near = _nearest(store, page, NEIGHBOURS)
-    if not near:
-        return Case(options, a=None, b=page, apart=Distances(None, None, None))
-    verdict = verdict_on(page, near[0], store, options, () if line is None else line.fields)
-    if line and line.reason == "answer" and page_key(line.twin_url or "") == near[0].url:
-        verdict = dataclasses.replace(verdict, dropped=False, rejected_by="answer")
-    return Case(
+def _explained_kept(kept: _Kept) -> _Case:
+    """By the nearest other page of its store."""
+    page, store, options = kept
+    when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
+    near = _nearest(store, page)
+    if near is None:
+        why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
+        if page.content is None:
+            few = f"as a thin page, of fewer than {options.min_tokens} tokens"
+            why = f"{few}: no other stored page has its title and text."
+        return _Case(f"{when}{why}", options, None, page, Distances(None, None, None))
+    verdict, apart = verdict_on(page, near, store, options), distances(page, near)
+    why = "it is near a page that is stored too; one of them was kept before the other was."
+    return _Case(
+        when + (why if verdict.dropped else _why_kept(verdict, apart, options)),
         options,
-        a=near[0],
-        b=page,
-        apart=distances(page, near[0]),
-        neighbours=tuple(near),
-        similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
-        verdict=verdict,
+        near,
+        page,
+        apart,
+        similarity(page, near, partial(store.repeated_text, page.namespace)),
+        verdict.differing_fields,
     )
 
 
@@ -560,17 +525,16 @@ def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     return store.settle(_bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
-def _nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
-    """At most `limit` other pages within 8 bits of its content, nearest first.
+def _nearest(store: Store, page: StoredPage) -> StoredPage | None:
+    """The nearest other page within 8 bits of its content, or one of its paragraph or minhash.
 
-    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
+    Of a thin page one of its title and text.
     """
 
-    def look(view: View) -> tuple[Action, list[StoredPage]]:
+    def look(view: View) -> tuple[Action, StoredPage | None]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
         same = (found for column in ("digest", "minhash") for found in view.same(column))
-        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
-        return Action.SKIP, list(found)[:limit]
+        return Action.SKIP, next(chain(near, same), None)
 
     return store.settle(page, look)
 
@@ -584,27 +548,44 @@ def _bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
-def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
-    """The case with what its pages' texts say, as far as the store kept them."""
-    a, b = (
-        None if page is None or store is None else store.text_of(options.namespace, page.url)
-        for page in (case.a, case.b)
-    )
-    return dataclasses.replace(
-        case,
-        diff=None if a is None or b is None else text_diff(a.text, b.text),
-        values=tuple(_differing_values(case, a, b)),
-        repeated_text=() if b is None or store is None else _repeated_in(case.b, b, store),
-    )
-
-
-def _differing_values(case: Case, *texts: PageText | None) -> Iterator[tuple[str, ...]]:
-    """(name, value of A, value of B) for the fields of items that differ."""
-    names = (case.verdict and case.verdict.differing_fields) or (case.drop and case.drop.fields)
-    values = [dict(map(_named, text.item.splitlines())) for text in texts if text is not None]
-    for name in names or ():
-        if len(values) > 1:
-            yield (name, *(each.get(name, "") for each in values))
+def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Line]:
+    """The verdict on the page and why, with at most `limit` changes of its words."""
+    a, b = case.a, case.b
+    yield Heading(case.why)
+    rows: list[tuple[str, str, str]] = []
+    for name, status, page in (("A", "kept", a), ("B", case.why.split()[0].lower(), b)):
+        if page is not None:
+            rows += [(name, status, page.shown_url), ("", "", page.title)]
+    yield ""
+    yield Grid([row for row in rows if row[2]])
+    text_b = text_of(stores, b.namespace, b.url)
+    if text_b is not None and (repeated := _repeated_in(b, text_b, stores)):
+        some = " | ".join(text[:40] for text in repeated[:3])
+        yield f"Left out of B as repeated text: {counted(len(repeated), 'block')}: {some}"
+    if a is None:
+        return
+    yield ""
+    yield distance_grid(a, b, case.apart, case.options, case.drop_reason)
+    if not a.first_seen:
+        yield ""
+        yield "The fingerprints of A are not known: no store here has it; --store names another."
+    yield ""
+    text_a = text_of(stores, a.namespace, a.url)
+    if text_a is None or text_b is None:
+        yield "The texts of the pages were not kept. To compare them:"
+        pages = shlex.join([a.shown_url, b.shown_url])
+        keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True")
+        yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
+        return
+    diff = text_diff(text_a.text, text_b.text)
+    yield from _changes("Changes of words in the main text (as it was judged)", diff, limit)
+    if case.fields:
+        yield Heading("Values of their items that differ")
+        items = [dict(map(_named, text.item.splitlines())) for text in (text_a, text_b)]
+        values = [(name, *(item.get(name, "") for item in items)) for name in case.fields]
+        yield Grid([("", "A", "B"), *values[:limit]], indent=2)
+    if case.similarity is not None:
+        yield f"Their page-specific texts are {case.similarity:.0%} the same."
 
 
 def _named(line: str) -> tuple[str, str]:
@@ -612,78 +593,9 @@ def _named(line: str) -> tuple[str, str]:
     return name, value
 
 
-def _repeated_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:
-    known = store.repeated_text(text.namespace, urlsplit(text.url).netloc)
-    template = template_of(page.structure, known)
+def _repeated_in(page: StoredPage, text: PageText, stores: Iterable[Store]) -> list[str]:
+    host = urlsplit(text.url).netloc
+    known = next(filter(None, (one.repeated_text(text.namespace, host) for one in stores)), b"")
     is_text = page.structure is None and not text.left_out
     blocks = sentences(text.text) if is_text else text.left_out.split("\n")
-    return tuple(repeated_among(blocks, template))
-
-
-def _headline(case: Case) -> Iterator[Line]:
-    drop = case.drop
-    if drop is not None:
-        when = minute(unix_seconds(drop.time))
-        dry = " (its item was kept: dry run or tagged)" if drop.dry_run else ""
-        why = f"{REASONS.get(drop.reason, drop.reason)}."
-        if drop.is_near_miss:
-            dry, why = ", though near a stored page", f"{why_kept(drop).text}."
-        yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
-    else:
-        first, last = minute(case.b.first_seen), minute(case.b.seen_at)
-        yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
-    rows: list[tuple[str, str, str]] = []
-    for name, status, page in (
-        ("A", "kept" if drop else "nearest", case.a),
-        ("B", case.status, case.b),
-    ):
-        if page is not None:
-            rows += [(name, status, page.shown_url), ("", "", page.title)]
-    yield ""
-    yield Grid([row for row in rows if row[2]])
-    if len(case.neighbours) > 1:
-        yield "Further neighbours:"
-        yield from (f"  {page.shown_url}" for page in case.neighbours[1:])
-
-
-def _why_kept(case: Case) -> str:
-    """The test that the page failed, with its measure and its limit."""
-    verdict, content = case.verdict, case.apart.content
-    if verdict is None:
-        if case.b.content is not None:
-            return f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
-        few = f"as a thin page, of fewer than {case.options.min_tokens} tokens"
-        return f"{few}: no other stored page has its title and text."
-    if verdict.dropped:
-        return "it is near a page that is stored too; one of them was kept before the other was."
-    if verdict.rejected_by is not None:
-        return f"a stored page is near, but {_told_apart(verdict, case.options)}."
-    if content is not None and content > case.options.content_distance:
-        within = f"twins are within {case.options.content_distance}"
-        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
-    return "the nearest stored page is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
-
-
-def _no_texts(case: Case) -> Iterator[Line]:
-    keep = "SIMHASH_KEEP_TEXT = True"
-    if not case.is_crawled:
-        keep = "-s SIMHASH_KEEP_TEXT=1 (for `dedup` also --store)"
-    yield "The texts of the pages were not kept. To compare them:"
-    pages = " ".join(shlex.quote(page.shown_url) for page in (case.a, case.b) if page is not None)
-    rows = [
-        ("now", f"scrapy simhash compare {pages}"),
-        ("from the next run on", keep),
-    ]
-    yield Grid(rows, indent=2)
-
-
-def _without_fingerprints(case: Case) -> Iterator[Line]:
-    """Why the stored page lacks fingerprints that the page in question has."""
-    if not case.a_is_stored:
-        yield ""
-        yield "The fingerprints of A are not known: no store here has it; --store names another."
-        return
-    for name, parts in (("content", "words"), ("structure", "elements")):
-        if getattr(case.a, name) is None and getattr(case.b, name) is not None:
-            yield ""
-            yield f"{name}: A has none, for it has too few {parts}"
+    return [*repeated_among(blocks, template_of(page.structure, known))]

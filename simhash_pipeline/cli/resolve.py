@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import Store, shown_url
+from simhash_pipeline.stores.contract import PageText, Store, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
@@ -81,26 +81,30 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
     """The named store or that of a named spider, or all of the project; UsageError for none."""
     options = Options.from_settings(settings)
     if arguments.store:
-        of_spider = spider_files(STORE_SUFFIX).get(arguments.store)
-        if of_spider is not None and not Path(arguments.store).exists():
-            return [store_in_file(of_spider, options)]
         return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
         return [store_at(options.store, options)]
-    found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
+    found = stores_of(spider_files(STORE_SUFFIX), settings)
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
 
 
+def stores_of(spiders: Iterable[str], settings: BaseSettings) -> list[NamedStore]:
+    """The stores of these spiders' crawls that are there, each once."""
+    named = (store_of_spider(spider, settings) for spider in spiders)
+    return [one for one in {each.url: each for each in named}.values() if one.is_there]
+
+
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store of this spider's crawls, which need not exist."""
     options = Options.from_settings(settings_of_spider(spider, settings))
-    if options.has_own_store:
-        return store_in_file(spider_file(spider, STORE_SUFFIX), options)
-    return store_at(options.store, options)
+    if not options.has_own_store:
+        return store_at(options.store, options)
+    path = spider_file(spider, STORE_SUFFIX)
+    return NamedStore(shown_path(path), file_url(path, options), options)
 
 
 def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
@@ -109,16 +113,18 @@ def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettin
     return arguments.log is None or spider in names
 
 
-def store_in_file(path: Path, options: Options) -> NamedStore:
-    return NamedStore(shown_path(path), file_url(path, options), options)
-
-
 def store_at(url_or_file: str, options: Options) -> NamedStore:
     """The store at this URL or in this file."""
     file = Path(url_or_file)
     has_bare_name = file.is_file() and not file.is_absolute()
     url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
     return NamedStore(shown_url(url_or_file), url, options)
+
+
+def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:
+    """The text that the first of these stores has kept of a page."""
+    found = (store.text_of(namespace, url) for store in stores)
+    return next((text for text in found if text is not None), None)
 
 
 def shown_path(path: Path) -> str:
@@ -143,12 +149,11 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[Path]:
     """The drop log of the arguments `log` and `spider`, else all of the project.
 
-    UsageError for none. The result of `dedup` may be named, and a spider instead of its log.
+    UsageError for none. The result of `dedup` may be named instead of its log.
     """
     if arguments.log is not None:
         named = Path(arguments.log)
-        places = log_beside(named), named, spider_files(LOG_SUFFIX).get(arguments.log, named)
-        return [next((place for place in places if place.exists()), named)]
+        return [beside if (beside := log_beside(named)).exists() else named]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
