@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
@@ -47,10 +47,9 @@ from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import repeated_among, template_of
 from simhash_pipeline.review.comparison import (
     Comparison,
     TextDiff,
@@ -62,7 +61,6 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
 from simhash_pipeline.stores.contract import (
     Action,
-    PageText,
     Store,
     StoredPage,
     View,
@@ -558,10 +556,6 @@ def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Lin
             rows += [(name, status, page.shown_url), ("", "", page.title)]
     yield ""
     yield Grid([row for row in rows if row[2]])
-    text_b = text_of(stores, b.namespace, b.url)
-    if text_b is not None and (repeated := _repeated_in(b, text_b, stores)):
-        some = " | ".join(text[:40] for text in repeated[:3])
-        yield f"Left out of B as repeated text: {counted(len(repeated), 'block')}: {some}"
     if a is None:
         return
     yield ""
@@ -570,7 +564,7 @@ def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Lin
         yield ""
         yield "The fingerprints of A are not known: no store here has it; --store names another."
     yield ""
-    text_a = text_of(stores, a.namespace, a.url)
+    text_a, text_b = (text_of(stores, page.namespace, page.url) for page in (a, b))
     if text_a is None or text_b is None:
         yield "The texts of the pages were not kept. To compare them:"
         pages = shlex.join([a.shown_url, b.shown_url])
@@ -591,11 +585,3 @@ def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Lin
 def _named(line: str) -> tuple[str, str]:
     name, _, value = line.partition(": ")
     return name, value
-
-
-def _repeated_in(page: StoredPage, text: PageText, stores: Iterable[Store]) -> list[str]:
-    host = urlsplit(text.url).netloc
-    known = next(filter(None, (one.repeated_text(text.namespace, host) for one in stores)), b"")
-    is_text = page.structure is None and not text.left_out
-    blocks = sentences(text.text) if is_text else text.left_out.split("\n")
-    return [*repeated_among(blocks, template_of(page.structure, known))]

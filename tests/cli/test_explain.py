@@ -167,31 +167,12 @@ def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path
         assert (table in said) is keeps
 
 
-def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path: Path) -> None:
+def test_info_counts_repeated_text(simhash: Simhash, tmp_path: Path) -> None:
     box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
     words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
-    pages = [page(n, f"{said}{box}") for n, said in enumerate(words)]
-    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
-    url = pages[20]["url"]
-    said = simhash(tmp_path, "explain", url).stdout
-    assert (
-        "Left out of B as repeated text: 2 blocks: Free parcels from fifty on | Write to us" in said
-    )
+    crawl(tmp_path, [page(n, f"{said}{box}") for n, said in enumerate(words)])
     info = simhash(tmp_path, "store", "info").stdout
     assert re.search(r"repeated text +2 blocks in 1 template of 1 host$", info, re.MULTILINE)
-
-
-def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(
-    simhash: Simhash, tmp_path: Path
-) -> None:
-    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
-    texts = [
-        {"url": f"http://a.example/{n}", "body": f"Dear customer, we write to you. {said}."}
-        for n, said in enumerate(words)
-    ]
-    crawl(tmp_path, texts, SIMHASH_KEEP_TEXT=True, SIMHASH_CONTENT_FIELD="body")
-    said = simhash(tmp_path, "explain", "http://a.example/20").stdout
-    assert "Left out of B as repeated text: 1 block: Dear customer, we write to you." in said
 
 
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
