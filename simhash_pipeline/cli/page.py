@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
-from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
@@ -104,18 +103,18 @@ class FingerprintCommand(PagesCommand):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         exit_code = 0
-        for page in fingerprinted(arguments, Fingerprinter(options)):
+        for page in fingerprinted(arguments, options):
             if isinstance(page, PageError):
                 print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
                 exit_code = 2
             else:
-                text = page.text if arguments.text else None
-                print_result(_record(page, text), _lines(page, options, text), arguments)
+                record = _record(page) | ({"text": page.text} if arguments.text else {})
+                print_result(record, _lines(page, record, options), arguments)
         return exit_code
 
 
-def _record(page: PageFingerprint, text: str | None) -> dict[str, Any]:
-    record = {
+def _record(page: PageFingerprint) -> dict[str, Any]:
+    return {
         **fields(page, "url", "title"),
         "content": fingerprint_hex(page.content),
         "structure": fingerprint_hex(page.structure),
@@ -124,18 +123,16 @@ def _record(page: PageFingerprint, text: str | None) -> dict[str, Any]:
         "main_share": None if page.main_share is None else round(page.main_share, 2),
         "thin": page.content is None,
     }
-    return record if text is None else record | {"text": text}
 
 
-def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterator[Line]:
-    record = _record(page, None)
+def _lines(page: PageFingerprint, record: Mapping[str, Any], options: Options) -> Iterator[Line]:
     fewer = f", fewer than {options.min_tokens}: thin" if page.content is None else ""
     rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
     yield page.url or ""
     rows += [("tokens", f"{page.tokens:,}{fewer}"), ("main text", _share(page) or "none")]
     yield Grid(rows, indent=2)
-    if text is not None:
-        yield from ("", *text.split("\n"), "")
+    if "text" in record:
+        yield from ("", *page.text.split("\n"), "")
 
 
 def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
@@ -144,28 +141,28 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
 
 
 def fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter
+    arguments: argparse.Namespace, options: Options
 ) -> Iterator[PageFingerprint | PageError]:
     """The page of each named one, or a PageError whose message begins with the name."""
-    names = arguments.page_names
-    fetched = _fetched(list(filter(_is_url, names)), arguments.crawler_process)
-    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
+    why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
+    names, fingerprinter = arguments.page_names, Fingerprinter(options)
+    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(_is_url, names), why)
+    if fetched:
+        arguments.crawler_process.crawl(_FetchSpider, found=fetched)
+        arguments.crawler_process.start()
+    for name in names:
+        source = fetched.get(name)
+        try:
+            source = source or _read(name)
+            if isinstance(source, PageError):
+                raise source
+            yield fingerprinter.read(source)
+        except PageError as error:
+            yield PageError(error.kind, f"{name}: {error}")
 
 
 def _is_url(name: str) -> bool:
     return "://" in name and not name.startswith(_FILE)
-
-
-def _fingerprinted(
-    name: str, source: Source | PageError | None, fingerprinter: Fingerprinter
-) -> PageFingerprint | PageError:
-    try:
-        source = source or _read(name)
-        if isinstance(source, PageError):
-            raise source
-        return fingerprinter.read(source)
-    except PageError as error:
-        return PageError(error.kind, f"{name}: {error}")
 
 
 def _read(name: str) -> Source:
@@ -178,18 +175,6 @@ def _read(name: str) -> Source:
         raise PageError("no_file", "no such file, and not a URL (http:// or https://)") from None
     except (OSError, ValueError) as error:  # ValueError: a null byte
         raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
-
-
-def _fetched(
-    urls: Sequence[str], process: CrawlerProcess | None
-) -> Mapping[str, Source | PageError]:
-    """The page or the error of each URL, by one crawl."""
-    why = "it was not fetched; `-s LOG_ENABLED=True` logs why"
-    found: dict[str, Source | PageError] = dict.fromkeys(urls, PageError("unreachable", why))
-    if found and process is not None:
-        process.crawl(_FetchSpider, found=found)
-        process.start()
-    return found
 
 
 class _FetchSpider(Spider):
@@ -235,7 +220,7 @@ class CompareCommand(PagesCommand):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         pages = []
-        for page in fingerprinted(arguments, Fingerprinter(options)):
+        for page in fingerprinted(arguments, options):
             if isinstance(page, PageError):
                 raise page
             pages.append(page)
@@ -575,13 +560,11 @@ def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Lin
     yield from _changes("Changes of words in the main text (as it was judged)", diff, limit)
     if case.fields:
         yield Heading("Values of their items that differ")
-        items = [dict(map(_named, text.item.splitlines())) for text in (text_a, text_b)]
+        lines = (
+            [line.partition(": ") for line in text.item.splitlines()] for text in (text_a, text_b)
+        )
+        items = [{name: value for name, _, value in each} for each in lines]
         values = [(name, *(item.get(name, "") for item in items)) for name in case.fields]
         yield Grid([("", "A", "B"), *values[:limit]], indent=2)
     if case.similarity is not None:
         yield f"Their page-specific texts are {case.similarity:.0%} the same."
-
-
-def _named(line: str) -> tuple[str, str]:
-    name, _, value = line.partition(": ")
-    return name, value
