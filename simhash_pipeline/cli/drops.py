@@ -49,7 +49,6 @@ from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
 
 MAGNETS = 10  # pages
-RUNS = 5
 KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
@@ -171,7 +170,6 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
-    yield from _runs(summary)
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
@@ -240,19 +238,6 @@ def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
         yield f"    {'; '.join(doubt.text for doubt in found)}"
     if drop.reason not in ("thin", "error page") and (nearness := _nearness(drop)):
         yield f"    ({nearness})"
-
-
-def _runs(summary: Summary) -> Iterator[Line]:
-    if summary.runs_seen < 2:
-        return
-    yield ""
-    rows = [("Run", "spider", "began (UTC)", "kept", "dropped")]
-    for tally in list(summary.runs.values())[-RUNS:]:
-        kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
-        began = minute(tally.first)
-        rows.append((tally.run[:8], tally.spider, began, kept, f"{tally.drops:,}"))
-    yield Grid(rows, right=(3, 4), wraps=1)
-    yield from _more(summary.runs_seen - RUNS, "earlier runs")
 
 
 def _more(count: int, what: str) -> Iterator[str]:
