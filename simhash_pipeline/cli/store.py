@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
@@ -25,7 +26,6 @@ from simhash_pipeline.cli.command import (
     iso,
     minute,
     print_result,
-    size,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
@@ -99,7 +99,7 @@ def _info(record: Mapping[str, Any]) -> Grid:
         parts = (counted(n, name.removesuffix("s")) for name, n in learnt)
         rows.append(("repeated text", "{2} in {1} of {0}".format(*parts)))
     if record["bytes"] is not None:
-        rows.append(("size", size(record["bytes"])))
+        rows.append(("size", decimal(record["bytes"])))
     return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
 
 

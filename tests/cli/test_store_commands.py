@@ -290,12 +290,6 @@ def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Pa
     assert len(urls(outside / "seen.sqlite")) == 3
 
 
-def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
-    with open_store(f"sqlite:///{outside}/odd.sqlite") as odd:
-        odd.insert_many([page("https://a.org/", seen_at=1e300)])
-    assert " to 1e+300 UTC" in store(outside, "info", "-S", "odd.sqlite").stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
