@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
 _MOST_FIELDS = 10  # that are named
 _SHORT_BAR = 12  # columns: the table fits into 80
+_SETTABLE_BITS = range(MAX_DISTANCE_BITS + 1)
 Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
@@ -79,14 +79,8 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."
-        yield f"{_needed(near, options, least)} Or name a lower --precision."
+        yield "Answer more pairs, or name a lower --precision."
         return
-    farthest = max(_distances(answers), default=0)
-    if farthest < MAX_DISTANCE_BITS:
-        more = "" if farthest + 1 == MAX_DISTANCE_BITS else f" to {MAX_DISTANCE_BITS}"
-        yield f"No answered pair that distances decide is {farthest + 1}{more} bits apart: your"
-        yield "answers say nothing about such distances."
-        yield ""
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"
     yield f"they find {found:,} of {all_copies:,} copies:"
@@ -100,7 +94,7 @@ def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
     """By content distance, with the other thresholds as they are."""
     all_copies = copies(answers)
     rows = [("within", "answers", "right", "interval", "", f"finds of {all_copies:,}", "")]
-    for bits in range(MAX_DISTANCE_BITS + 1):
+    for bits in _SETTABLE_BITS:
         near = joined(answers, replace(now, content_distance=bits))
         found, right = copies(near), ("", "", "")
         if near:
@@ -110,16 +104,6 @@ def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
         share_found = bar(found, all_copies or 1, _SHORT_BAR)
         rows.append((str(bits), str(len(near)), *right, str(found), share_found))
     return Grid(rows, right=(0, 1, 2, 3, 5))
-
-
-def _needed(near: Sequence[SheetLine], options: Options, least: float) -> str:
-    """How many answers are still needed, for the distance that is set."""
-    distance = counted(options.content_distance, "bit")
-    more = more_answers_needed(near, least)
-    if not more:
-        return f"Within {distance} there are answers enough."
-    pairs = f"pairs within {distance}"
-    return f"It takes at least {counted(more, 'more answer')} to {pairs}, all of them copies."
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +147,6 @@ def _by_rule(line: SheetLine) -> bool | None:
     return _BY_RULE.get(line.reason)
 
 
-def _distances(answers: Iterable[SheetLine]) -> set[int]:
-    """The content distances of the pairs that these decide, up to the largest that can be set."""
-    decided = (line for line in answers if _by_rule(line) is None and line.reason != "sketch")
-    known = {line.distance for line in decided if line.distance is not None}
-    return known.intersection(range(MAX_DISTANCE_BITS + 1))
-
-
 def _similarity(line: SheetLine) -> float | None:
     """None for pages in two templates: another limit holds for them, which is no setting."""
     is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
@@ -187,15 +164,6 @@ def wilson(right: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def more_answers_needed(near: Sequence[SheetLine], least: float) -> int:
-    """How many more answers, all of them copies, raise the interval's lower end to this share.
-
-    0 if it is there already.
-    """
-    right, count = copies(near), len(near)
-    return next(n for n in itertools.count() if wilson(right + n, count + n)[0] >= least)
-
-
 def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> Thresholds | None:
     """The thresholds that find the most copies with an interval that begins at `least` or above.
 
@@ -204,8 +172,9 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     right so often.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
+    distances = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
-        "content_distance": {now.content_distance, *_distances(found)},
+        "content_distance": {now.content_distance, *distances.intersection(_SETTABLE_BITS)},
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},
         "min_similarity": {now.min_similarity, *(_similarity(line) for line in found)},
     }

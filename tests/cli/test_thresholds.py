@@ -13,7 +13,6 @@ from simhash_pipeline.cli.tune import (
     Thresholds,
     copies,
     joined,
-    more_answers_needed,
     recommended,
     wilson,
 )
@@ -45,14 +44,6 @@ def test_each_value_is_as_far_from_its_nearest_neighbour_as_by_comparing_all() -
 )
 def test_the_interval_is_wilsons(right: int, count: int, low: float, high: float) -> None:
     assert wilson(right, count) == pytest.approx((low, high), abs=1e-4)
-
-
-def test_so_many_answers_all_yes_reach_a_precision_and_one_fewer_does_not() -> None:
-    assert more_answers_needed([], 0.95) == 73
-    assert wilson(73, 73)[0] >= 0.95 > wilson(72, 72)[0]
-    assert more_answers_needed(answers(0, 2, 70), 0.95) == 3
-    assert more_answers_needed(answers(0, 2, 70, 1), 0.95) == 39
-    assert more_answers_needed(answers(0, 2, 80), 0.95) == 0
 
 
 def answers(
