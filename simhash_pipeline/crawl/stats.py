@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import shlex
 import time
 from collections import Counter
@@ -32,9 +31,6 @@ _MAGNETS_WARNED = 10  # drop magnets, in one crawl
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
-# A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
-_MANY_DROPS = 20
-_NEARLY_ALL = 0.9
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
@@ -59,10 +55,6 @@ class CrawlStats:
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
-        self._started = math.floor(time.time())  # as `first_seen` of stored pages
-        jobdir = Path(crawler.settings.get("JOBDIR") or "")
-        self._is_resumed = bool(jobdir.name) and jobdir.is_dir() and any(jobdir.iterdir())
-        self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
         self._near_miss: Verdict | None = None  # the nearest, as an example
@@ -108,8 +100,6 @@ class CrawlStats:
     def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
-            if verdict.reason != "unchanged" and (verdict.twin_first_seen or 0) < self._started:
-                self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
             self._log_drop(verdict)
@@ -261,23 +251,6 @@ class CrawlStats:
                 self._options.html_field,
                 self._options.content_field,
                 remedy,
-            )
-        self._warn_of_earlier_crawls()
-
-    def _warn_of_earlier_crawls(self) -> None:
-        """A site that moved to another host looks as if the crawl had found nothing.
-
-        In a crawl that is resumed, they are pages of its own beginning.
-        """
-        judged = self._counts["kept"] + self._counts[self._dropping]
-        earlier = self._dropped_for_earlier
-        if not self._is_resumed and earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
-            self._logger.warning(
-                "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
-                "URLs. If you want them again, forget the earlier pages (scrapy simhash store "
-                "forget), or keep crawls apart by SIMHASH_NAMESPACE",
-                f"{earlier:,}",
-                f"{judged:,}",
             )
 
     def _summed_up(self) -> str:
