@@ -108,9 +108,7 @@ class CrawlStats:
         if judged.page.cut:
             self._count("cut")
             most = f"{self._options.max_page_bytes:,}"
-            said = (
-                f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. Others are only counted."
-            )
+            said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. More are only counted."
             self._log_once("cut", said, _shown(verdict.url))
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
