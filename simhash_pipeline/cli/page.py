@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
@@ -240,7 +238,7 @@ def _compared(
     yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
     yield ""
     reason = found.verdict.reason if found.verdict.dropped else None
-    yield distance_grid(a, b, found.apart, options, reason)
+    yield distance_grid(a, b, found.apart, fields(options, *THRESHOLDS), reason)
     yield ""
     yield Heading(_verdict(found.verdict, found.apart, options))
     if found.verdict.dropped:
@@ -291,7 +289,7 @@ def distance_grid(
     a: PageFingerprint | StoredPage,
     b: PageFingerprint | StoredPage,
     apart: Distances,
-    options: Options,
+    limits: Mapping[str, Any],
     dropped_by: str | None = None,
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
@@ -299,7 +297,7 @@ def distance_grid(
     A drop's reason says which of them were used: another address or item's text may come first.
     """
     by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    used = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
+    used = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(limits["match"], _ALL)
     rows = [("", "A", "B", "differ in", "limit")]
     for name in _ALL:
         of_bits, left, right = SKETCH_BITS, "", ""  # sketches are too long to be read side by side
@@ -308,7 +306,7 @@ def distance_grid(
             left, right = (fingerprint_hex(getattr(page, name)) or "none" for page in (a, b))
         distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {of_bits} bits"
-        limit = str(getattr(options, f"{name}_distance")) if name in used else "not used"
+        limit = str(limits[f"{name}_distance"]) if name in used else "not used"
         rows.append((name, left, right, differ, limit))
     return Grid(rows)
 
@@ -347,24 +345,20 @@ class ExplainCommand(Command):
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one.options) for one in named]
             kept = _last_kept(stores, key)
-            if kept is not None and (
-                line is None or kept.page.first_seen > unix_seconds(line.time)
-            ):
-                case = _explained_kept(kept)
+            if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
+                explained = _explained_kept(*kept, arguments.limit)
             elif line is not None:
-                case = _explained_line(line, [store for store, _ in stores])
+                explained = _explained_line(line, [one for one, _ in stores], arguments.limit)
             else:
-                print(printable(_unknown(key, len(logs), len(stores), arguments)), file=sys.stderr)
+                print(printable(_unknown(key, len(logs), len(stores))), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
-            print_lines(_explained(case, [store for store, _ in stores], arguments.limit))
+            print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
 
-def _unknown(key: str, logs: int, stores: int, arguments: argparse.Namespace) -> str:
+def _unknown(key: str, logs: int, stores: int) -> str:
     if "://" not in key:
         return f"{key} is not a URL, as https://example.org/story, and not a file"
-    if arguments.log is not None and not stores:
-        return f"{key} is not in {arguments.log}, which has drops and near misses alone"
     where = f"in {counted(logs, 'drop log')} and {counted(stores, 'store')}"
     return f"{key} is not known {where}; --log and --store name others"
 
@@ -411,19 +405,15 @@ def _stores(
     return found
 
 
-class _Kept(NamedTuple):
-    page: StoredPage
-    store: Store
-    options: Options
-
-
-def _last_kept(stores: Iterable[tuple[Store, Options]], key: str) -> _Kept | None:
+def _last_kept(
+    stores: Iterable[tuple[Store, Options]], key: str
+) -> tuple[StoredPage, Store, Options] | None:
     """The stored page of this URL that was kept last."""
-    found = []
-    for store, options in stores:
-        if (page := _kept_page(store, options.namespace, key)) is not None:
-            found.append(_Kept(page, store, options))
-    return max(found, key=lambda kept: kept.page.first_seen, default=None)
+    kept = (
+        (_kept_page(store, options.namespace, key), store, options) for store, options in stores
+    )
+    found = [(page, store, options) for page, store, options in kept if page is not None]
+    return max(found, key=lambda one: one[0].first_seen, default=None)
 
 
 def _opened(named: NamedStore, opened: ExitStack) -> Store:
@@ -434,73 +424,53 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
     return store
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A page, and the stored page it is near to or the nearest stored page."""
-
-    why: str  # when the page was dropped or kept, and why
-    options: Options  # those that decided; of a page explained by its store, those in force
-    a: StoredPage | None  # the near page; without what isn't known of it
-    b: StoredPage  # the page in question; of a log's line, what the log knows
-    apart: Distances
-    similarity: float | None = None  # of the page-specific texts, 0-1; None for pages of two sites
-    fields: tuple[str, ...] = ()  # of the items, that differ
-    drop_reason: str | None = None  # of a dropped page
-
-
-def _explained_line(line: Drop, stores: Iterable[Store]) -> _Case:
+def _explained_line(line: Drop, stores: Sequence[Store], limit: int) -> Iterator[Line]:
     """By the line of a drop or near miss, and the twin in the first store that has it."""
-    a = None
-    if line.twin_url is not None:
-        found = (_kept_page(store, line.namespace, line.twin_url) for store in stores)
-        bare = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
-        a = next(filter(None, found), bare)
+    b = _bare_page(
+        line.namespace,
+        line.url,
+        content=None if line.content is None else int(line.content, 16),
+        structure=None if line.structure is None else int(line.structure, 16),
+        title=line.title,
+    )
     verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
     if line.is_near_miss:
         verb, why = "Kept", f", though near a stored page: {why_kept(line).text}"
     elif line.dry_run:
         why = f" (its item was kept: dry run or tagged){why}"
-    known = {each.name for each in dataclasses.fields(Options)}
-    return _Case(
-        f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.",
-        Options(**{name: value for name, value in line.thresholds.items() if name in known}),
-        a=a,
-        b=_bare_page(
-            line.namespace,
-            line.url,
-            content=None if line.content is None else int(line.content, 16),
-            structure=None if line.structure is None else int(line.structure, 16),
-            title=line.title,
-        ),
-        apart=Distances(line.content_distance, line.structure_distance, line.sketch_distance),
-        similarity=line.similarity,
-        fields=line.fields,
-        drop_reason=None if line.is_near_miss else line.reason,
-    )
+    yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+    a = None
+    if line.twin_url is not None:
+        found = (_kept_page(store, line.namespace, line.twin_url) for store in stores)
+        bare = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+        a = next(filter(None, found), bare)
+    yield from _titles(a, b, verb.lower())
+    if a is not None:
+        apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
+        reason = None if line.is_near_miss else line.reason
+        yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+        yield from _texts_compared(a, b, stores, limit, line.fields, line.similarity)
 
 
-def _explained_kept(kept: _Kept) -> _Case:
+def _explained_kept(page: StoredPage, store: Store, options: Options, limit: int) -> Iterator[Line]:
     """By the nearest other page of its store."""
-    page, store, options = kept
-    when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
     near = _nearest(store, page)
+    when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
     if near is None:
         why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
         if page.content is None:
             few = f"as a thin page, of fewer than {options.min_tokens} tokens"
             why = f"{few}: no other stored page has its title and text."
-        return _Case(f"{when}{why}", options, None, page, Distances(None, None, None))
+        yield Heading(when + why)
+        yield from _titles(None, page, "kept")
+        return
     verdict, apart = verdict_on(page, near, store, options), distances(page, near)
     why = "it is near a page that is stored too; one of them was kept before the other was."
-    return _Case(
-        when + (why if verdict.dropped else _why_kept(verdict, apart, options)),
-        options,
-        near,
-        page,
-        apart,
-        similarity(page, near, partial(store.repeated_text, page.namespace)),
-        verdict.differing_fields,
-    )
+    yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
+    yield from _titles(near, page, "kept")
+    yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
+    alike = similarity(page, near, partial(store.repeated_text, page.namespace))
+    yield from _texts_compared(near, page, [store], limit, verdict.differing_fields, alike)
 
 
 def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
@@ -531,24 +501,27 @@ def _bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
-def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Line]:
-    """The verdict on the page and why, with at most `limit` changes of its words."""
-    a, b = case.a, case.b
-    yield Heading(case.why)
+def _titles(a: StoredPage | None, b: StoredPage, status: str) -> Iterator[Line]:
     rows: list[tuple[str, str, str]] = []
-    for name, status, page in (("A", "kept", a), ("B", case.why.split()[0].lower(), b)):
+    for name, state, page in (("A", "kept", a), ("B", status, b)):
         if page is not None:
-            rows += [(name, status, page.shown_url), ("", "", page.title)]
+            rows += [(name, state, page.shown_url), ("", "", page.title)]
+    yield from ("", Grid([row for row in rows if row[2]]))
+
+
+def _texts_compared(
+    a: StoredPage,
+    b: StoredPage,
+    stores: Sequence[Store],
+    limit: int,
+    names: Sequence[str],
+    alike: float | None,
+) -> Iterator[Line]:
+    """At most `limit` changes of words, and the values of the items' named fields."""
     yield ""
-    yield Grid([row for row in rows if row[2]])
-    if a is None:
-        return
-    yield ""
-    yield distance_grid(a, b, case.apart, case.options, case.drop_reason)
     if not a.first_seen:
-        yield ""
         yield "The fingerprints of A are not known: no store here has it; --store names another."
-    yield ""
+        yield ""
     text_a, text_b = (text_of(stores, page.namespace, page.url) for page in (a, b))
     if text_a is None or text_b is None:
         yield "The texts of the pages were not kept. To compare them:"
@@ -558,13 +531,13 @@ def _explained(case: _Case, stores: Sequence[Store], limit: int) -> Iterator[Lin
         return
     diff = text_diff(text_a.text, text_b.text)
     yield from _changes("Changes of words in the main text (as it was judged)", diff, limit)
-    if case.fields:
+    if names:
         yield Heading("Values of their items that differ")
         lines = (
-            [line.partition(": ") for line in text.item.splitlines()] for text in (text_a, text_b)
+            [one.partition(": ") for one in text.item.splitlines()] for text in (text_a, text_b)
         )
         items = [{name: value for name, _, value in each} for each in lines]
-        values = [(name, *(item.get(name, "") for item in items)) for name in case.fields]
+        values = [(name, *(item.get(name, "") for item in items)) for name in names]
         yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-    if case.similarity is not None:
-        yield f"Their page-specific texts are {case.similarity:.0%} the same."
+    if alike is not None:
+        yield f"Their page-specific texts are {alike:.0%} the same."

@@ -114,8 +114,8 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
     of_log = simhash(texts, "explain", "http://a.example/1", "--log", log.name)
     assert of_log.stdout.startswith("Dropped 2026-05-04 12:00 UTC")
     for url, said in {
-        "http://a.example/3": "is not in kept.parquet, which has drops and near misses alone",
-        "page.html": "page.html is not in kept.parquet",
+        "http://a.example/3": "is not known in 1 drop log and 0 stores; --log and --store name",
+        "page.html": "page.html is not known in 1 drop log",
         "a.example/3": "a.example/3 is not a URL, as https://example.org/story, and not a file",
     }.items():
         unknown = simhash(texts, "explain", url, "kept.parquet")
