@@ -7,12 +7,11 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rich.filesize import decimal
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
@@ -24,7 +23,6 @@ from simhash_pipeline.cli.command import (
     counted,
     flag,
     iso,
-    minute,
     print_result,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
@@ -33,7 +31,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
-from simhash_pipeline.terminal import Grid, printable, progress
+from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
@@ -56,9 +54,8 @@ class InfoCommand(Command):
             record = _described(named)
             if place and not arguments.json:
                 print()
-            is_damaged = "pages" not in record
-            print_result(record, _damage(record) if is_damaged else [_info(record)], arguments)
-            exit_code |= is_damaged
+            print_result(record, _lines(record), arguments)
+            exit_code |= bool(record["faults"])
         return exit_code
 
 
@@ -73,34 +70,20 @@ def _described(named: NamedStore) -> dict[str, Any]:
     return {"store": named.name, **sums, "faults": faults}
 
 
-def _damage(record: Mapping[str, Any]) -> list[str]:
-    advice = "Restore a copy, or move the file away to start over."
-    return [*(f"{record['store']}: {fault}" for fault in record["faults"]), advice]
+def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
+    if record["faults"]:
+        yield from (f"{record['store']}: {fault}" for fault in record["faults"])
+        yield "Restore a copy, or move the file away to start over."
+        return
+    shown = {**record, "made_with": _options(record["made_with"]), "faults": [], "damage": "none"}
+    rows = [(name.replace("_", " "), _text(value)) for name, value in shown.items()]
+    yield Grid([row for row in rows if row[1]])
 
 
-def _info(record: Mapping[str, Any]) -> Grid:
-    """The rows of a store that is whole."""
-    pages = f"{record['pages']:,}"
-    if record["thin"]:
-        pages += f", {record['thin']:,} with too few words for a fingerprint"
-    rows = [("store", record["store"]), ("pages", pages)]
-    if set(record["namespaces"]) - {""}:
-        rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
-    if record["pages"]:
-        more = ", …" if record["sites"] > TOP_SITES else ""
-        top = _listed(record["top_sites"], unnamed="unknown")
-        rows.append(("sites", f"{record['sites']:,}: {top}{more}"))
-        first, last = minute(record["first_seen"]), minute(record["seen_at"])
-        rows.append(("seen", f"{first} to {last} UTC"))
-    if record["texts"]:
-        rows.append(("texts", f"{record['texts']:,}"))
-    if record["repeated_text"]["hosts"]:
-        learnt = record["repeated_text"].items()
-        parts = (counted(n, name.removesuffix("s")) for name, n in learnt)
-        rows.append(("repeated text", "{2} in {1} of {0}".format(*parts)))
-    if record["bytes"] is not None:
-        rows.append(("size", decimal(record["bytes"])))
-    return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name or repr('')} {count:,}" for name, count in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value or "")
 
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
@@ -132,10 +115,6 @@ def _repeated_text(store: Store) -> dict[str, int]:
     found = [unpacked(templates) for *_, templates in store.all_repeated_text()]
     blocks = [len(template.repeated) for templates in found for template in templates]
     return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
-
-
-def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
-    return ", ".join(f"{name or unnamed} {count:,}" for name, count in counts.items())
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:

@@ -172,7 +172,7 @@ def test_info_counts_repeated_text(simhash: Simhash, tmp_path: Path) -> None:
     words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
     crawl(tmp_path, [page(n, f"{said}{box}") for n, said in enumerate(words)])
     info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"repeated text +2 blocks in 1 template of 1 host$", info, re.MULTILINE)
+    assert re.search(r"repeated text +hosts 1, templates 1, blocks 2$", info, re.MULTILINE)
 
 
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
