@@ -143,11 +143,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--spider", help="the store of this spider's crawls")
 
 
-def add_store_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
-
-
 def add_log(parser: argparse.ArgumentParser) -> None:
     what = "a drop log, or a result of `dedup` (default: that of the project)"
     parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
-    parser.add_argument("--log", help="the same as log")
+    add(parser, "--log", "the same as log")

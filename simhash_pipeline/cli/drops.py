@@ -61,14 +61,13 @@ SHEET = {
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
-SHOWN_KEYS = 5  # of those that no rule is about
 
 
 class DroppedCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, " (default: last)")
+        add_log_and_run(parser, "last")
         flag(parser, "--kept", "list the pages that were kept although a stored page is near")
         flag(parser, "--list", "print a line for each drop, as with --csv: URL, twin, reason")
         flag(
@@ -81,8 +80,6 @@ class DroppedCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
-        if arguments.run is None and not path.is_fifo():
-            arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         picked = filter(summary.selection.picks, log)
         drops = (each for each in picked if isinstance(each, Drop))
@@ -128,16 +125,16 @@ def _cell(text: str) -> str:
     return printable(f"'{text}" if text.startswith(FORMULA) else text)
 
 
-def add_log_and_run(parser: argparse.ArgumentParser, default_run: str) -> None:
+def add_log_and_run(parser: argparse.ArgumentParser, default: str) -> None:
     add_log(parser)
     add(parser, "--spider", "use this spider's drop log")
-    add(parser, "--run", f"a run: how its id begins, `last` or `all`{default_run}")
+    add(parser, "--run", "a run: how its id begins, `last` or `all`", default=default)
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
     run = arguments.run
-    if run == "last":
-        run = last_run(path, arguments.spider)
+    if run == "last":  # of what comes through a pipe, all
+        run = None if path.is_fifo() else last_run(path, arguments.spider)
     return Selection(run=None if run == "all" else run, spider=arguments.spider)
 
 
@@ -249,7 +246,7 @@ class ReportCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, " (default: all; the report opens at the last)")
+        add_log_and_run(parser, "all")
         add(parser, "-o, --output", "the file to write", type=Path, default=Path("report.html"))
         what = "the store with texts and neighbours (default: those of the log's spiders)"
         add(parser, "-S, --store", what)
@@ -285,7 +282,7 @@ class ReportCommand(Command):
 
 def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
     """How near the kept pages of the first store are to each other; None without a store."""
-    if not stores or stores[0].made_with() is None:
+    if not stores:
         return None
     found = islice(stores[0].pages(), MAX_NEIGHBOURS)
     values = [
@@ -319,12 +316,7 @@ class RulesCommand(Command):
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
-            if (
-                isinstance(record, Drop)
-                and record.twin_url
-                and record.reason != "unchanged"
-                and not record.is_near_miss
-            ):
+            if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = []
         if arguments.logs and not (arguments.store or arguments.spider):
@@ -359,11 +351,9 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield Heading(heading)
             yield from _rule_blocks(rules)
             yield ""
-    more = ", ".join(learnt.others[:SHOWN_KEYS])
-    also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}{also}, and lost {learnt.lost:,} of "
+        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
 

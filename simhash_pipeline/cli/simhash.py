@@ -151,22 +151,16 @@ class SimhashCommand(ScrapyCommand):
             add_store(parser)
         if command.prints_json:
             flag(parser, "--json", "print JSON: one object a line, for programs")
-        _add_settings(parser)
-        parser.set_defaults(command=command, parser=parser)
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    """-s; of the other options that Scrapy reads of each command, which log or profile, none."""
-    parser.add_argument_group("settings").add_argument(
-        *("-s", "--set"),
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="override a setting of the project (may be repeated)",
-    )
-    parser.set_defaults(
-        logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False
-    )
+        parser.add_argument_group("settings").add_argument(
+            *("-s", "--set"),
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="override a setting of the project (may be repeated)",
+        )
+        # Scrapy reads more options of each command, which log or profile.
+        off = dict.fromkeys(("logfile", "loglevel", "nolog", "profile", "pidfile", "pdb"))
+        parser.set_defaults(command=command, parser=parser, **off)
 
 
 def _names(group: str) -> list[str]:

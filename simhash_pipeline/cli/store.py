@@ -18,7 +18,6 @@ from scrapy.settings import BaseSettings
 from simhash_pipeline.cli.command import (
     Command,
     add,
-    add_store_place,
     age,
     counted,
     flag,
@@ -46,7 +45,8 @@ class InfoCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_store_place(parser)
+        what = "the same as --store"
+        parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help=what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         exit_code = 0
