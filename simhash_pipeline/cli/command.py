@@ -17,6 +17,8 @@ from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import age_secs
 from simhash_pipeline.terminal import Line, print_json, print_lines
 
+FILE = "file://"
+
 
 class Command:
     """One `scrapy simhash` command."""
@@ -28,13 +30,14 @@ class Command:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add what only this command takes."""
 
-    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
-        """Whether a page has to be fetched."""
-        return False
-
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         """Print the result and return the exit code; UsageError and SimhashError make it 2."""
         raise NotImplementedError
+
+
+def is_url(name: str) -> bool:
+    """Whether a page is fetched; else it is a file's name or URL."""
+    return "://" in name and not name.startswith(FILE)
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:

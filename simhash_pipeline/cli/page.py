@@ -20,12 +20,14 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
+    FILE,
     Command,
     add,
     add_log,
     counted,
     fields,
     flag,
+    is_url,
     minute,
     print_result,
     whole,
@@ -68,7 +70,6 @@ from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
-_FILE = "file://"
 # Nothing that the project has set up for its crawls may run, write or count here.
 SETTINGS: dict[str, Any] = {
     "SIMHASH_ENABLED": False,
@@ -84,14 +85,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class PagesCommand(Command):
-    """A command that takes pages: files, URLs or stdin."""
-
-    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
-        return any(map(_is_url, arguments.page_names))
-
-
-class FingerprintCommand(PagesCommand):
+class FingerprintCommand(Command):
     epilog = "Exit code 2 when a page can't be read; the others are printed."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -144,7 +138,7 @@ def fingerprinted(
     """The page of each named one, or a PageError whose message begins with the name."""
     why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
     names, fingerprinter = arguments.page_names, Fingerprinter(options)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(_is_url, names), why)
+    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
     if fetched:
         arguments.crawler_process.crawl(_FetchSpider, found=fetched)
         arguments.crawler_process.start()
@@ -159,15 +153,11 @@ def fingerprinted(
             yield PageError(error.kind, f"{name}: {error}")
 
 
-def _is_url(name: str) -> bool:
-    return "://" in name and not name.startswith(_FILE)
-
-
 def _read(name: str) -> Source:
     if name == "-":
         return Source(sys.stdin.buffer.read(), name)
     try:
-        path = Path(unquote(name.removeprefix(_FILE)) if name.startswith(_FILE) else name).resolve()
+        path = Path(unquote(name.removeprefix(FILE)) if name.startswith(FILE) else name).resolve()
         return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
         raise PageError("no_file", "no such file, and not a URL (http:// or https://)") from None
@@ -203,7 +193,7 @@ class _FetchSpider(Spider):
             return PageError("unreachable", str(error) or type(error).__name__)
 
 
-class CompareCommand(PagesCommand):
+class CompareCommand(Command):
     prints_json = False
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. Items are "
@@ -282,7 +272,7 @@ def _share(page: PageFingerprint) -> str:
     return "" if page.main_share is None else f"{page.main_share:.0%} of the page"
 
 
-_ALL = ("content", "structure", "sketch")
+_BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 
 
 def distance_grid(
@@ -297,17 +287,16 @@ def distance_grid(
     A drop's reason says which of them were used: another address or item's text may come first.
     """
     by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    used = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(limits["match"], _ALL)
-    rows = [("", "A", "B", "differ in", "limit")]
-    for name in _ALL:
-        of_bits, left, right = SKETCH_BITS, "", ""  # sketches are too long to be read side by side
+    used = DECIDING.get(dropped_by, ()) if dropped_by else by_match.get(limits["match"], _BITS)
+    rows: list[tuple[str, ...]] = [("", "A", "B", "differ in", "limit")]
+    for name, bits in _BITS.items():
+        shown = ["", ""]  # sketches are too long to be read side by side
         if name != "sketch":
-            of_bits = BITS
-            left, right = (fingerprint_hex(getattr(page, name)) or "none" for page in (a, b))
+            shown = [fingerprint_hex(getattr(page, name)) or "none" for page in (a, b)]
         distance = getattr(apart, name)
-        differ = "-" if distance is None else f"{distance} of {of_bits} bits"
+        differ = "-" if distance is None else f"{distance} of {bits} bits"
         limit = str(limits[f"{name}_distance"]) if name in used else "not used"
-        rows.append((name, left, right, differ, limit))
+        rows.append((name, *shown, differ, limit))
     return Grid(rows)
 
 

@@ -24,7 +24,7 @@ from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_lo
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import PageText, Store, shown_url
-from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
+from simhash_pipeline.stores.opening import open_store, refuse_absent, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 
@@ -35,15 +35,6 @@ class NamedStore:
     name: str
     url: str
     options: Options
-
-    @property
-    def size_bytes(self) -> int | None:
-        """The size of the file and its write-ahead log; None for a store that is no file."""
-        path = store_file(self.url)
-        if path is None:
-            return None
-        files = (path, path.with_name(f"{path.name}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
 
     @property
     def is_there(self) -> bool:
@@ -68,10 +59,8 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
     """The named store or the only one, which is reported on stderr; UsageError for several."""
     found = resolve_stores(arguments, settings)
     if len(found) > 1:
-        spiders = " or ".join(
-            f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
-        )
-        raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
+        names = ", ".join(shlex.quote(one.name) for one in found)
+        raise UsageError(f"there are {len(found)} stores here; name one by --store: {names}")
     if not (arguments.store or arguments.spider):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
@@ -139,10 +128,8 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if len(logs) == 1:
         return logs[0]
     newest = max(logs, key=lambda path: path.stat().st_mtime_ns)
-    spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
-    others = " | ".join(map(shlex.quote, spiders))
-    shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
-    print(shown, file=sys.stderr)
+    shown = printable(f"log: {shown_path(newest)}, the newest of {len(logs)}")
+    print(f"{shown}; --spider names another", file=sys.stderr)
     return newest
 
 

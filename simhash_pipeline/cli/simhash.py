@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import Command, add_store, flag
+from simhash_pipeline.cli.command import Command, add_store, flag, is_url
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -91,7 +91,7 @@ class SimhashCommand(ScrapyCommand):
         except UsageError as error:
             opts.parser.error(str(error))
         # Scrapy looks at this after the options.
-        self.requires_crawler_process = opts.command.needs_crawl(opts)
+        self.requires_crawler_process = any(map(is_url, getattr(opts, "page_names", ())))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.settings is None:

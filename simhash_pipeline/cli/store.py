@@ -30,6 +30,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
+from simhash_pipeline.stores.opening import store_file
 from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -87,7 +88,7 @@ def _text(value: object) -> str:
 
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
-    pages = thin = 0
+    pages, thin, file = 0, 0, store_file(named.url)
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -106,7 +107,7 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
         "repeated_text": _repeated_text(store),
-        "bytes": named.size_bytes,
+        "bytes": None if file is None else file.stat().st_size,
         "made_with": store.made_with(),
     }
 

@@ -33,7 +33,6 @@ _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 _NOT_UNJUDGED = ("field", "settings", "store")
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
-_VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
@@ -121,7 +120,7 @@ class CrawlStats:
         is_new = verdict.reason != "unchanged"
         self._lines += is_new
         level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
-        self._logger.log(level, drop_line(verdict, _VERBS[self._dropping]))
+        self._logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
         if is_new and self._lines == _LINES_SHOWN:
             place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
             self._logger.info("More drops are in %s", place)

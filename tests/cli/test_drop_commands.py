@@ -269,7 +269,7 @@ def test_of_several_logs_the_newest_is_read_or_that_of_a_spider(
     os.utime(logs / "daily%20mail.drops.jsonl", (1_000, 1_000))
     result = simhash(tmp_path, "dropped")
     assert result.returncode == 0
-    assert "news.drops.jsonl, the newest; of others: --spider 'daily mail'" in result.stderr
+    assert "news.drops.jsonl, the newest of 2; --spider names another" in result.stderr
     assert "3 dropped" in result.stdout
     result = simhash(tmp_path, "dropped", "--spider", "daily mail")
     assert "1 dropped" in result.stdout

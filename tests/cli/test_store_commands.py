@@ -80,7 +80,7 @@ def test_of_several_stores_one_must_be_named(store: Simhash, project: Path) -> N
     fill(project / ".scrapy/simhash/the%20shop.sqlite", "https://b.org/1")
     result = store(project, "forget", "https://b.org/1")
     assert (result.returncode, result.stdout) == (2, "")
-    said = "there are 2 stores here; name one: --spider news or --spider 'the shop'"
+    said = "there are 2 stores here; name one by --store: .scrapy/simhash/news.sqlite, "
     assert said in result.stderr
     named = store(project, "forget", "https://b.org/1", "--spider", "the shop", "--json")
     (found,) = told(named)
