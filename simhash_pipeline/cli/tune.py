@@ -6,7 +6,7 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, add, counted, fields, share
+from simhash_pipeline.cli.command import Command, add, counted, share
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
+THRESHOLDS = ("content_distance", "sketch_distance", "min_similarity")
 _MOST_FIELDS = 10  # that are named
 _SHORT_BAR = 12  # columns: the table fits into 80
 _SETTABLE_BITS = range(MAX_DISTANCE_BITS + 1)
@@ -58,8 +59,7 @@ class TuneCommand(Command):
         return 0
 
 
-def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iterator[Line]:
-    now = Thresholds(**fields(options, "content_distance", "sketch_distance", "min_similarity"))
+def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator[Line]:
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
     yield Heading("How often each content distance is right, and how many copies it finds")
@@ -85,12 +85,11 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"
     yield f"they find {found:,} of {all_copies:,} copies:"
     yield ""
-    for name, value in asdict(best).items():
-        if options.second_look or name == "content_distance":
-            yield f"SIMHASH_{name.upper()} = {value}"
+    for name in THRESHOLDS if now.second_look else THRESHOLDS[:1]:
+        yield f"SIMHASH_{name.upper()} = {getattr(best, name)}"
 
 
-def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
+def _precisions(answers: Sequence[SheetLine], now: Options) -> Grid:
     """By content distance, with the other thresholds as they are."""
     all_copies = copies(answers)
     rows = [("within", "answers", "right", "interval", "", f"finds of {all_copies:,}", "")]
@@ -106,26 +105,17 @@ def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
     return Grid(rows, right=(0, 1, 2, 3, 5))
 
 
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Two pages are near-duplicates within these distances (bits) and from this similarity."""
-
-    content_distance: int
-    sketch_distance: int
-    min_similarity: float
-
-
 def copies(answers: Iterable[SheetLine]) -> int:
     """How many of the answered pairs are copies."""
     return sum(line.twins is True for line in answers)
 
 
-def joined(answers: Iterable[SheetLine], limits: Thresholds) -> list[SheetLine]:
+def joined(answers: Iterable[SheetLine], limits: Options) -> list[SheetLine]:
     """The answered pairs that are near-duplicates by these thresholds."""
     return [line for line in answers if _is_joined(line, limits)]
 
 
-def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
+def _is_joined(line: SheetLine, limits: Options) -> bool:
     by_rule = _by_rule(line)
     if by_rule is not None:
         return by_rule
@@ -164,10 +154,10 @@ def wilson(right: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> Thresholds | None:
+def recommended(answers: Sequence[SheetLine], now: Options, least: float) -> Options | None:
     """The thresholds that find the most copies with an interval that begins at `least` or above.
 
-    One after the other, in the order of `Thresholds`, each is as loose as that allows: as far as an
+    One after the other, in the order of THRESHOLDS, each is as loose as that allows: as far as an
     answered copy is, or as now, of which there may be no answers. None if no content distance is
     right so often.
     """
