@@ -15,26 +15,30 @@ from scrapy.spiderloader import get_spider_loader
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
-    file_url,
     settings_of_spider,
-    spider_file,
     spider_files,
+    store_url,
 )
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import PageText, Store, shown_url
-from simhash_pipeline.stores.opening import open_store, refuse_absent, url_of_store
+from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 
 @dataclass(frozen=True, slots=True)
 class NamedStore:
-    """A store that need not exist; `name` is how messages call it."""
+    """A store that need not exist."""
 
-    name: str
     url: str
     options: Options
+
+    @property
+    def name(self) -> str:
+        """How messages call it: its file, or its URL without a password."""
+        path = store_file(self.url)
+        return shown_url(self.url) if path is None else shown_path(path)
 
     @property
     def is_there(self) -> bool:
@@ -90,10 +94,7 @@ def stores_of(spiders: Iterable[str], settings: BaseSettings) -> list[NamedStore
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store of this spider's crawls, which need not exist."""
     options = Options.from_settings(settings_of_spider(spider, settings))
-    if not options.has_own_store:
-        return store_at(options.store, options)
-    path = spider_file(spider, STORE_SUFFIX)
-    return NamedStore(shown_path(path), file_url(path, options), options)
+    return store_at(store_url(options, spider), options)
 
 
 def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
@@ -107,7 +108,7 @@ def store_at(url_or_file: str, options: Options) -> NamedStore:
     file = Path(url_or_file)
     has_bare_name = file.is_file() and not file.is_absolute()
     url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
-    return NamedStore(shown_url(url_or_file), url, options)
+    return NamedStore(url, options)
 
 
 def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:

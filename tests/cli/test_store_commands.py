@@ -100,7 +100,7 @@ def test_the_setting_goes_before_the_stores_of_the_spiders(store: Simhash, proje
     fill(project / "shared.sqlite", "https://c.org/1", "https://c.org/2")
     setting = ("-s", "SIMHASH_STORE=sqlite:///shared.sqlite")
     result = store(project, "forget", "https://c.org/1", "--json", *setting)
-    assert result.stderr == "store: sqlite:///shared.sqlite\n"
+    assert result.stderr == "store: shared.sqlite\n"
     assert json.loads(result.stdout)["pages"] == 1
     of_spider = store(project, "forget", "https://c.org/2", "--spider", "news", "--json", *setting)
     assert [one["pages"] for one in told(of_spider)] == [0]
