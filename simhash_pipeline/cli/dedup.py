@@ -18,7 +18,7 @@ from simhash_pipeline.cli.command import Command, add, fields, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Heading, Line
+from simhash_pipeline.terminal import Grid, Line
 
 KEEP = {
     "first": "the first of them in the inputs",
@@ -86,11 +86,7 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [("", ""), ("result", record["output"])]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
-    yield ""
-    yield Heading("What was dropped, and why:")
-    log = shlex.quote(record["drop_log"])
-    yield f"  scrapy simhash dropped {log}"
-    yield f"  scrapy simhash report {log} -o report.html"
+    yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
 
 
 def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:

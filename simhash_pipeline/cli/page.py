@@ -231,9 +231,6 @@ def _compared(
     yield distance_grid(a, b, found.apart, fields(options, *THRESHOLDS), reason)
     yield ""
     yield Heading(_verdict(found.verdict, found.apart, options))
-    if found.verdict.dropped:
-        yield "Only the pages are compared. A crawl also keeps B if a value scraped from it"
-        yield "differs; `scrapy simhash explain URL` names the fields then."
     yield ""
     yield from _changes("Changes of words in the main text", found.diff, limit)
     yield from _changes("Changes of words outside it", found.left_out, limit)
