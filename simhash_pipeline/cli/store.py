@@ -146,8 +146,7 @@ class ForgetCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         first = "".join(arguments.urls[:1])
         if "://" not in first and Path(first).is_file():
-            place = arguments.urls.pop(0)
-            arguments.store = arguments.store or place
+            arguments.store = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)

@@ -69,9 +69,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         f"The settings in force get {dropped + kept:,} of {counted(len(answers), 'answer')} "
         f"wrong: {dropped:,} dropped that is another page, {kept:,} kept that is a copy."
     )
-    yield ""
-    yield "If you answered only suspicious pairs, these figures are too low."
-    yield ""
+    yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
         yield f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}."
