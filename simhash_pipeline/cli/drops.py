@@ -30,7 +30,6 @@ from simhash_pipeline.cli.command import (
 )
 from simhash_pipeline.cli.resolve import (
     LogReader,
-    has_crawled,
     resolve_log,
     resolve_store,
     shown_path,
@@ -41,7 +40,7 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_kept
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.summary import CLOSEST, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
@@ -185,8 +184,7 @@ def _kept_near(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     if not summary.drops:
-        is_all = summary.runs_seen or not summary.other_runs
-        return "no drops" if is_all else "no drops that match"
+        return "no drops that match" if summary.other_runs and not summary.runs_seen else "no drops"
     verb = "would be dropped" if summary.dry == summary.drops else "dropped"
     dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
@@ -209,8 +207,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
     if summary.other_runs:
-        more = "at least " * (len(summary.other_runs) == MAX_RUNS)
-        yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
+        yield f"{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
@@ -260,11 +257,10 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
-                own = [name for name in spiders if has_crawled(name, arguments, settings)]
-                stores = [opened.enter_context(one.existing()) for one in stores_of(own, settings)]
+                found = stores_of((run.spider for run in reversed(summary.runs.values())), settings)
             else:
-                stores = [opened.enter_context(store_at(arguments.store, options).existing())]
+                found = [store_at(arguments.store, options)]
+            stores = [opened.enter_context(one.existing()) for one in found]
             write_web_page(
                 part,
                 summary,
@@ -320,9 +316,7 @@ class RulesCommand(Command):
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = []
         if arguments.logs and not (arguments.store or arguments.spider):
-            arguments.log = arguments.logs[0]
-            own = [name for name in spiders if has_crawled(name, arguments, settings)]
-            stores = stores_of(own, settings)
+            stores = stores_of(spiders, settings)
         kept = set()
         for named in stores or [resolve_store(arguments, settings)]:
             with named.existing() as store:

@@ -35,7 +35,6 @@ from simhash_pipeline.cli.command import (
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
-    has_crawled,
     resolve_logs,
     resolve_stores,
     stores_of,
@@ -69,20 +68,6 @@ from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printabl
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
-
-# Nothing that the project has set up for its crawls may run, write or count here.
-SETTINGS: dict[str, Any] = {
-    "SIMHASH_ENABLED": False,
-    "ITEM_PIPELINES": {},
-    "SPIDER_MIDDLEWARES": {},
-    "EXTENSIONS": {},
-    "FEEDS": {},
-    "JOBDIR": None,
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
-    "TELNETCONSOLE_ENABLED": False,
-    "REMOTE_CONTROL_ENABLED": False,
-}
 
 
 class FingerprintCommand(Command):
@@ -170,10 +155,19 @@ class _FetchSpider(Spider):
 
     name = "simhash"
     found: dict[str, Source | PageError]
-
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        settings.setdict(SETTINGS, priority="cmdline")
+    # Nothing that the project has set up for its crawls may run, write or count here.
+    custom_settings = {  # noqa: RUF012  # as Scrapy has it
+        "SIMHASH_ENABLED": False,
+        "ITEM_PIPELINES": {},
+        "SPIDER_MIDDLEWARES": {},
+        "EXTENSIONS": {},
+        "FEEDS": {},
+        "JOBDIR": None,
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+    }
 
     async def start(self) -> AsyncIterator[Any]:
         for url in self.found:
@@ -382,8 +376,7 @@ def _stores(
     """
     if arguments.store is not None:
         return resolve_stores(arguments, settings)
-    of_line = line is not None and has_crawled(line.spider, arguments, settings)
-    found = stores_of([line.spider], settings) if line is not None and of_line else []
+    found = stores_of([line.spider] if line is not None else [], settings)
     if arguments.log is None or arguments.spider is not None:
         with suppress(UsageError):  # no crawl has left a store
             others = resolve_stores(arguments, settings)

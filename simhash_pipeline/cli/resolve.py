@@ -86,8 +86,12 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
 
 
 def stores_of(spiders: Iterable[str], settings: BaseSettings) -> list[NamedStore]:
-    """The stores of these spiders' crawls that are there, each once."""
-    named = (store_of_spider(spider, settings) for spider in spiders)
+    """The stores of these spiders' crawls that are there, each once.
+
+    None of a spider that the project doesn't have: a named log may be that of `dedup` or `judge`.
+    """
+    known = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
+    named = [store_of_spider(spider, settings) for spider in spiders if spider in known]
     return [one for one in {each.url: each for each in named}.values() if one.is_there]
 
 
@@ -95,12 +99,6 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store of this spider's crawls, which need not exist."""
     options = Options.from_settings(settings_of_spider(spider, settings))
     return store_at(store_url(options, spider), options)
-
-
-def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
-    """Whether it is a spider of the project; a named log may be that of `dedup` or `judge`."""
-    names = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
-    return arguments.log is None or spider in names
 
 
 def store_at(url_or_file: str, options: Options) -> NamedStore:
