@@ -28,7 +28,6 @@ from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stor
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import store_file
 from simhash_pipeline.terminal import Grid, Line, printable, progress
@@ -106,16 +105,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "repeated_text": _repeated_text(store),
         "bytes": None if file is None else file.stat().st_size,
         "made_with": store.made_with(),
     }
-
-
-def _repeated_text(store: Store) -> dict[str, int]:
-    found = [unpacked(templates) for *_, templates in store.all_repeated_text()]
-    blocks = [len(template.repeated) for templates in found for template in templates]
-    return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:

@@ -167,14 +167,6 @@ def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path
         assert (table in said) is keeps
 
 
-def test_info_counts_repeated_text(simhash: Simhash, tmp_path: Path) -> None:
-    box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
-    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
-    crawl(tmp_path, [page(n, f"{said}{box}") for n, said in enumerate(words)])
-    info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"repeated text +hosts 1, templates 1, blocks 2$", info, re.MULTILINE)
-
-
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])

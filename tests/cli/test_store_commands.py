@@ -141,21 +141,20 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
         "texts": 0,
-        "repeated_text": {"hosts": 0, "templates": 0, "blocks": 0},
         "bytes": size,
         "made_with": stamp_for(Options()),
         "faults": [],
     }
     words = store(outside, "info", *SEEN).stdout.splitlines()
     assert words[:6] == [
-        "store          seen.sqlite",
-        "pages          4",
-        "thin           1",
-        "namespaces     '' 3, test 1",
-        "sites          1",
-        "top sites      example.org 4",
+        "store       seen.sqlite",
+        "pages       4",
+        "thin        1",
+        "namespaces  '' 3, test 1",
+        "sites       1",
+        "top sites   example.org 4",
     ]
-    assert words[-2:] == ["made with      the default options", "damage         none"]
+    assert words[-2:] == ["made with   the default options", "damage      none"]
 
 
 def test_info_says_how_many_texts_there_are(store: Simhash, outside: Path) -> None:
@@ -165,22 +164,22 @@ def test_info_says_how_many_texts_there_are(store: Simhash, outside: Path) -> No
     (record,) = told(store(outside, "info", *SEEN, "--json"))
     assert record["texts"] == 3
     words = store(outside, "info", *SEEN).stdout.splitlines()
-    assert "texts          3" in words
+    assert "texts       3" in words
 
 
 def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
         opened.stamp(stamp_for(Options(ngrams=(3,), top_n=5)))
     result = store(outside, "info", "-S", "other.sqlite")
-    assert "pages          0\n" in result.stdout
+    assert "pages      0\n" in result.stdout
     assert "the default options but ngrams [3], top_n 5\n" in result.stdout
 
 
 def test_what_a_page_brings_cannot_steer_the_terminal(store: Simhash, outside: Path) -> None:
     fill(outside / "evil.sqlite", "https://a.org/1", namespace="\x1b[2J", site="\x9b31m.org")
     words = store(outside, "info", "-S", "evil.sqlite").stdout
-    assert "namespaces     \\u001b[2J 1\n" in words
-    assert "top sites      \\u009b31m.org 1\n" in words
+    assert "namespaces  \\u001b[2J 1\n" in words
+    assert "top sites   \\u009b31m.org 1\n" in words
 
 
 # Looking after one
