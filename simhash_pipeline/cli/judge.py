@@ -70,9 +70,6 @@ class JudgeCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         own_store = "memory:" if options.has_own_store else options.store
-        path = None if arguments.pages in (None, "-") else Path(arguments.pages)
-        if path is None and sys.stdin.isatty():
-            print("reading pages as JSON lines from the terminal; Ctrl-D ends", file=sys.stderr)
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
             log = None
@@ -82,8 +79,8 @@ class JudgeCommand(Command):
                 opened.callback(log.close)
             judge = _LineJudge(store, options, opened, log)
             file: BinaryIO = sys.stdin.buffer
-            if path is not None:
-                file = opened.enter_context(path.open("rb"))
+            if arguments.pages not in (None, "-"):
+                file = opened.enter_context(Path(arguments.pages).open("rb"))
             for line in _lines(file):
                 # In ASCII: Node's readline ends a line at U+2028 too.
                 print(json.dumps(judge.answer(line)), flush=True)
