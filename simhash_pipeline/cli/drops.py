@@ -268,11 +268,9 @@ class ReportCommand(Command):
                 texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
                 neighbours=_neighbours(stores, options),
             )
-        latest, near = len(summary.listed), len(summary.near_misses)
-        listed = f", the latest {latest:,} listed" if latest < summary.drops else ""
-        listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
-        kilobytes = output.stat().st_size / 1_000
-        print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
+        near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
+        misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
+        print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 
 

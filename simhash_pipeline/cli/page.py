@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -197,7 +197,7 @@ class CompareCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_pages(parser, 2)
-        _add_limit(parser)
+        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -210,10 +210,6 @@ class CompareCommand(Command):
         found = compare(a, b, options)
         print_lines(_compared(a, b, found, options, arguments.limit))
         return 0 if found.are_twins else 1
-
-
-def _add_limit(parser: argparse.ArgumentParser) -> None:
-    add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
 
 
 def _compared(
@@ -314,12 +310,14 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add(parser, "url", "the page's URL, as the crawl requested it, or its file")
         add_log(parser)
-        _add_limit(parser)
+        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
-        logs = _logs(arguments, settings)
+        logs = []
+        with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
+            logs = [*map(LogReader, resolve_logs(arguments, settings))]
         line = _last_line(logs, key, arguments.spider, settings)
         named = _stores(arguments, settings, line)
         with ExitStack() as opened:
@@ -341,16 +339,6 @@ def _unknown(key: str, logs: int, stores: int) -> str:
         return f"{key} is not a URL, as https://example.org/story, and not a file"
     where = f"in {counted(logs, 'drop log')} and {counted(stores, 'store')}"
     return f"{key} is not known {where}; --log and --store name others"
-
-
-def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[LogReader]:
-    """The named log, or all of the project; none if crawls write no log."""
-    try:
-        return [*map(LogReader, resolve_logs(arguments, settings))]
-    except UsageError:
-        if arguments.store is None:
-            raise
-        return []
 
 
 def _last_line(

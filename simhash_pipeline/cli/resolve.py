@@ -174,8 +174,6 @@ class LogReader:
         """
         if not self._cut:
             return 0
-        message = (
-            f"{self._cut[0]}, the last, is cut short and was passed over: the log is truncated"
-        )
-        print(printable(message), file=sys.stderr)
+        said = "the last, is cut short and was passed over: the log is truncated"
+        print(printable(f"{self._cut[0]}, {said}"), file=sys.stderr)
         return 2
