@@ -34,7 +34,7 @@ from simhash_pipeline.verdict import Verdict
 # JSON may write six characters for one.
 MAX_LINE_BYTES = 64_000_000
 # Of a line, by its commas and brackets, in texts too: each takes some 80 bytes of memory.
-MAX_VALUES = 4_000_000
+MAX_VALUES = 2_000_000
 # Fields of a verdict that are keys of its line.
 _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
