@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,12 @@ from simhash_pipeline.cli.command import (
     print_result,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import store_file
+from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -142,7 +144,7 @@ class ForgetCommand(Command):
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
-        with named.existing() as store:
+        with named.existing(reading=False) as store:
             if arguments.urls:
                 default = named.options.namespace
                 namespace = default if arguments.namespace is None else arguments.namespace
@@ -199,7 +201,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, target.open() as taking:
+        with source.existing() as giving, _removed_if_failing(target.url), target.open() as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -207,6 +209,20 @@ class CopyCommand(Command):
         where = f"copied from {source.name}, {record['pages']:,} stored"
         print_result(record, [f"{target.name}: {copied} {where}"], arguments)
         return 0
+
+
+@contextmanager
+def _removed_if_failing(url: str) -> Iterator[None]:
+    """Remove the store's file after an error, unless it was there before."""
+    path = store_file(url)
+    is_new = path is not None and not path.exists()
+    try:
+        yield
+    except SimhashError:
+        if path is not None and is_new:
+            for suffix in ("", "-wal", "-shm"):
+                beside(path, suffix).unlink(missing_ok=True)
+        raise
 
 
 def _copy(source: Store, target: Store) -> tuple[int, int]:
@@ -226,5 +242,5 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
 
 def _place(url: str) -> str:
     """The same text for one file, however it is named."""
-    scheme, _, path = url.partition(":///")
-    return str(Path(path).resolve()) if scheme == "sqlite" else url
+    path = store_file(url)
+    return url if path is None else str(path.resolve())
