@@ -215,7 +215,8 @@ class CompareCommand(Command):
 def _compared(
     a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
 ) -> Iterator[Line]:
-    yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
+    sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
+    yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
     yield ""
     reason = found.verdict.reason if found.verdict.dropped else None
     yield distance_grid(a, b, found.apart, fields(options, *THRESHOLDS), reason)
@@ -249,10 +250,6 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
         return "A is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
     far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}"
     return f"{far}. Sketches are compared only within {counted(limit, 'bit')}."
-
-
-def _size(page: PageFingerprint) -> str:
-    return ", ".join(filter(None, (f"{page.tokens:,} tokens", _share(page))))
 
 
 def _share(page: PageFingerprint) -> str:

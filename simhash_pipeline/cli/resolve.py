@@ -49,10 +49,6 @@ class NamedStore:
             return False
         return True
 
-    def open(self) -> Store:
-        """The store, created if it doesn't exist."""
-        return open_store(self.url)
-
     def existing(self, *, reading: bool = True) -> Store:
         """The store, for `reading` also if it can't be written; StoreError if there is none."""
         refuse_absent(self.url)

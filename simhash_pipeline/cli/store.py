@@ -30,7 +30,7 @@ from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store
-from simhash_pipeline.stores.opening import store_file
+from simhash_pipeline.stores.opening import open_store, store_file
 from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
@@ -201,7 +201,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, _removed_if_failing(target.url), target.open() as taking:
+        with source.existing() as giving, _target(target.url) as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -212,12 +212,13 @@ class CopyCommand(Command):
 
 
 @contextmanager
-def _removed_if_failing(url: str) -> Iterator[None]:
-    """Remove the store's file after an error, unless it was there before."""
+def _target(url: str) -> Iterator[Store]:
+    """The store; after an error its file is removed, unless it was there before."""
     path = store_file(url)
     is_new = path is not None and not path.exists()
     try:
-        yield
+        with open_store(url) as store:
+            yield store
     except SimhashError:
         if path is not None and is_new:
             for suffix in ("", "-wal", "-shm"):
