@@ -84,9 +84,10 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
 def stores_of(spiders: Iterable[str], settings: BaseSettings) -> list[NamedStore]:
     """The stores of these spiders' crawls that are there, each once.
 
-    None of a spider that the project doesn't have: a named log may be that of `dedup` or `judge`.
+    None of a name that is no spider here: a named log may be that of `dedup` or `judge`.
     """
-    known = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
+    known = {*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)}
+    known.update(get_spider_loader(settings).list())
     named = [store_of_spider(spider, settings) for spider in spiders if spider in known]
     return [one for one in {each.url: each for each in named}.values() if one.is_there]
 
