@@ -149,7 +149,7 @@ class Lookup(Protocol):
     def near_values(
         self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        """(value, distance) of the nearest 200 values: nearest first, then oldest.
+        """(value, distance) of the nearest 200 values: nearest first, then smallest.
 
         Some values may have no page in the namespace.
         """

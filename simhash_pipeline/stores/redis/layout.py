@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline.bits import refuse_other_distances
-from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
+from simhash_pipeline.index.neighbours import BLOCKS, nearest, probe_masks
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
 
@@ -187,33 +187,9 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
 def near(
     value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
 ) -> list[tuple[int, int]]:
-    """(value, distance) within the distance, nearest first, of (block, key, bucket).
-
-    The nearest 200, and all that are as near as the last of them.
-    """
+    """(value, distance) of the nearest 200 within the distance, of (block, key, bucket)."""
     parts = [_values(*bucket) for bucket in buckets if bucket[2]]
-    if not parts:
-        return []
-    values, needle = np.concatenate(parts), np.uint64(value)
-    distances = np.bitwise_count(values ^ needle)
-    furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
-    if len(values) > most:
-        furthest = min(furthest, np.partition(distances, most)[most])
-    values = np.unique(values[distances <= furthest])
-    if not len(values):  # nearly always
-        return []
-    distances = np.bitwise_count(values ^ needle)
-    order = np.argsort(distances, kind="stable")
-    if len(order) > MOST_NEAR:
-        order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
-    return list(zip(values[order].tolist(), distances[order].tolist(), strict=True))
-
-
-def numbers(key: bytes, bucket: bytes) -> dict[int, int]:
-    """The number of the oldest page of each value in a bucket of the first block."""
-    places = range(REST_SIZE, len(bucket), REST_SIZE + REF_SIZE)
-    found = (int.from_bytes(bucket[at : at + NUMBER_SIZE], "big") for at in places)
-    return dict(zip(_values(0, key, bucket).tolist(), found, strict=True))
+    return nearest(np.concatenate(parts), value, max_distance_bits, MOST_NEAR) if parts else []
 
 
 def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:

@@ -28,7 +28,6 @@ from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores.contract import (
-    MOST_NEAR,
     SAME_COLUMNS,
     Action,
     StoredPage,
@@ -351,23 +350,9 @@ class RedisLookup:
         self._note(places, self._namespace.read_buckets(places))
         buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
         try:
-            near = layout.near(value, max_distance_bits, buckets)
-            return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+            return layout.near(value, max_distance_bits, buckets)
         except ValueError as error:
             raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
-
-    def _nearest(self, column: str, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The nearest 200; of those that are as near as the last of them, the oldest."""
-        # One value of each bucket of the first block: that is chosen by 16 bits at most.
-        ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
-        probes = [probe for value in ties.values() for probe in self._probes(column, value, 0)]
-        keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
-        numbers = dict[int, int]()
-        buckets = self._namespace.read_buckets(keys)
-        for key, bucket in zip(keys.values(), buckets, strict=True):
-            numbers |= layout.numbers(key, bucket or b"")
-        near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
-        return near[:MOST_NEAR]
 
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
