@@ -106,7 +106,7 @@ class FingerprintIndex:
         :raises ValueError: for a value that is no fingerprint.
         """
         packed, keys, buckets = _packed(value), self._keys(value), self._buckets
-        if _position(buckets[keys[0]], packed) >= 0:
+        if position(buckets[keys[0]], packed) >= 0:
             return False
         number = self._length if number is None else number
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
@@ -123,14 +123,14 @@ class FingerprintIndex:
         :param value: 64 bits.
         :return: False when it was not stored.
         """
-        if value not in self:
-            return False
         packed, keys = _packed(value), self._keys(value)
-        row = _position(self._buckets[keys[0]], packed) // SIZE
+        row = position(self._buckets[keys[0]], packed) // SIZE
+        if row < 0:
+            return False
         self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
         for key in keys:
             bucket = self._buckets[key]
-            self._buckets[key] = _without(bucket, _position(bucket, packed), SIZE)
+            self._buckets[key] = _without(bucket, position(bucket, packed), SIZE)
         self._length -= 1
         return True
 
@@ -163,7 +163,7 @@ class FingerprintIndex:
     def number_of(self, value: int) -> int | None:
         """The number it was added with; None when it is not stored."""
         packed, key = _packed(value), self._keys(value)[0]
-        start = _position(self._buckets[key], packed)
+        start = position(self._buckets[key], packed)
         if start < 0:
             return None
         first = start // SIZE * NUMBER_SIZE
@@ -296,13 +296,13 @@ def _unpacked(packed: bytes, row: int) -> int:
     return int.from_bytes(packed[row * SIZE : (row + 1) * SIZE], "little")
 
 
-def _position(bucket: bytes, row: bytes) -> int:
-    """Where the row starts in the bucket, in bytes; -1 when it isn't there.
+def position(bucket: bytes, row: bytes, size: int = SIZE) -> int:
+    """Where a row of this size that begins so starts in the bucket; -1 when there is none.
 
     Bytes of two neighbouring rows may look like the row: only whole rows count.
     """
     start = bucket.find(row)
-    while start % len(row) and start >= 0:
+    while start % size and start >= 0:
         start = bucket.find(row, start + 1)
     return start
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.stores.contract import Action
-from simhash_pipeline.stores.redis.layout import Space
+from simhash_pipeline.stores.redis.layout import run_key
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from tests.stores.pages import always, near_content, page, seen, unless_near
 
@@ -103,10 +103,10 @@ class Process:
 
     def expire(self) -> None:
         """Let it be taken for dead, though it goes on."""
-        assert self.store._server.tried("DEL", *self.store._lease._keys)
+        assert self.store._server.tried("DEL", run_key(self.store._lease.run))
 
     def renew(self) -> None:
-        self.store._lease.begin(Space(""))
+        self.store._lease.begin()
 
     def _one_by_one(self, commands: Sequence[Command]) -> list[Any]:
         if threading.current_thread() is not self._thread:

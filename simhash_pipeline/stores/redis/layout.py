@@ -2,10 +2,10 @@
 
     simhash:store                   hash: format, made_with
     simhash:namespaces              set of the namespaces that have or had pages
+    simhash:run:<run>               there while the run lives
     simhash:{.<namespace>}head      hash: made_with as above, number of the newest page, structures
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
-    simhash:{.<namespace>}run:<run> there while the run lives
     simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
     simhash:{.<namespace>}repeated_text hash: host -> see repeated_text.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
@@ -51,7 +51,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline.bits import refuse_other_distances
-from simhash_pipeline.index.neighbours import BLOCKS, nearest, probe_masks
+from simhash_pipeline.index.neighbours import BLOCKS, nearest, position, probe_masks
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
 
@@ -71,6 +71,10 @@ TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
 
+def run_key(run: bytes) -> bytes:
+    return PREFIX + b"run:" + run.hex().encode()
+
+
 class Space:
     """The keys of a namespace."""
 
@@ -83,15 +87,12 @@ class Space:
         self.texts = self._tag + b"texts"
         self.repeated_text = self._tag + b"repeated_text"
 
-    def run(self, run: bytes) -> bytes:
-        return self._tag + b"run:" + run.hex().encode()
-
     def buckets(self, column: str, block: int | str, number: int) -> bytes:
         """The hash of a block's buckets; the sorted set of further pages for block "more"."""
         return self._tag + f"{column}:{block}:{number:02x}".encode()
 
     def all(self) -> Iterator[bytes]:
-        """The keys of all that pages brought: not the head, not the runs."""
+        """The keys of all that pages brought: not the head."""
         yield from (self.pages, self.tentative, self.texts, self.repeated_text)
         for column in INDEXED:
             for block in (*range(BLOCKS if column in contract.NEAR_COLUMNS else 1), "more"):
@@ -218,16 +219,9 @@ def unpack_text(namespace: str, raw: bytes) -> PageText:
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
     """The ref beside a value in a bucket of the first block; None when no page has the value."""
-    size = len(place.rest)
-    at = bucket.find(place.rest)
-    while at % (size + REF_SIZE) and at >= 0:  # bytes of two neighbours
-        at = bucket.find(place.rest, at + 1)
-    return None if at < 0 else bucket[at + size : at + size + REF_SIZE]
-
-
-def is_in(place: Place, bucket: bytes) -> bool:
-    """Whether a value is in a bucket of another block."""
-    return any(bucket.startswith(place.rest, at) for at in range(0, len(bucket), len(place.rest)))
+    size = len(place.rest) + REF_SIZE
+    at = position(bucket, place.rest, size)
+    return None if at < 0 else bucket[at + len(place.rest) : at + size]
 
 
 def _place(space: Space, column: str, block: int, packed: bytes) -> Place:

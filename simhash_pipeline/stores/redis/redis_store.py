@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import groupby, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -102,16 +102,11 @@ class RedisStore:
         return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        number, rest = 0, iter(pages)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            by_namespace: dict[str, dict[str, StoredPage]] = {}
-            for page in chunk:
-                last = by_namespace.setdefault(page.namespace, {})
-                last.pop(page.url, None)
-                last[page.url] = page
-            for name, last in by_namespace.items():
-                todo = list(last.values())
-                while todo:
+        number, rest, of_namespace = 0, iter(pages), attrgetter("namespace")
+        while chunk := sorted(islice(rest, PAGES_A_BATCH), key=of_namespace):
+            for name, group in groupby(chunk, key=of_namespace):
+                todo = list(group)
+                while todo:  # also the later ones of one URL
                     todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
@@ -132,7 +127,8 @@ class RedisStore:
         self._confirmed.discard((namespace, url))
         if self.text_of(namespace, url) is not None:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
-        return self._namespace(namespace).remove(url)
+        found = self._namespace(namespace)
+        return found.remove([page_id(url)], lambda page: page.url == url) > 0
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
@@ -167,19 +163,11 @@ class RedisStore:
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         rest = iter(texts)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            names = {text.namespace for text in chunk}
-            spaces = {name: self._begun_namespace(name).space for name in names}
-            self._server.run(
-                [
-                    (
-                        "HSET",
-                        spaces[text.namespace].texts,
-                        page_id(text.url),
-                        layout.pack_text(text),
-                    )
-                    for text in chunk
-                ]
-            )
+            commands: list[Command] = []
+            for text in chunk:
+                key = self._begun_namespace(text.namespace).space.texts
+                commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
+            self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         self._usable()
@@ -247,15 +235,12 @@ class RedisStore:
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:
         """The commands that confirm pages on the server, which the block sends."""
-        confirmed = set(self._confirmed)
-        by_namespace: dict[str, list[bytes]] = {}
-        for namespace, url in confirmed:
-            by_namespace.setdefault(namespace, []).append(page_id(url))
+        confirmed = sorted(self._confirmed)
         yield [
-            CONFIRM([Space(namespace).tentative], self._lease.run, *ids)
-            for namespace, ids in by_namespace.items()
+            CONFIRM([Space(name).tentative], self._lease.run, *(page_id(url) for _, url in group))
+            for name, group in groupby(confirmed, key=itemgetter(0))
         ]
-        self._confirmed -= confirmed
+        self._confirmed.difference_update(confirmed)
 
     def _begun_namespace(self, name: str) -> RedisNamespace:
         """A namespace to store pages in."""
@@ -282,7 +267,7 @@ class RedisStore:
                 ]
             )
         if self._tentative:
-            self._lease.begin(namespace.space)
+            self._lease.begin()
             namespace.remove_dead()
         self._begun[name] = namespace
 
