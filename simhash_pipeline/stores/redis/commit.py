@@ -219,7 +219,7 @@ class Commit:
         # Rows of arguments.
         self._read: list[Sequence[Argument]] = []
         self._newest: list[Sequence[Argument]] = []
-        self._removals: list[Sequence[Argument]] = []
+        self._removals: dict[bytes, Sequence[Argument]] = {}
         self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
         self._number = b""
         self._entries: list[Argument] = [0]
@@ -249,12 +249,13 @@ class Commit:
             last, first = b"(" + entry.value + b"\xff", b"[" + entry.value
             self._newest.append((self._key(entry.more), last, first, member))
 
-    def remove(self, record: Record) -> None:
+    def remove(self, record: Record) -> Commit:
         """Remove a page that is as it was read, its values and its text."""
         self.expect_page(record.id, record)
-        self._removals.append((record.ref, *self._placed(record.page, INDEXED)))
+        self._removals[record.ref] = record.ref, *self._placed(record.page, INDEXED)
+        return self
 
-    def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> None:
+    def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> Commit:
         """Store a page as the newest, in place of `own`; tentative for `run` unless that is b"".
 
         `structures` is whether they are indexed, as it was read.
@@ -265,16 +266,18 @@ class Commit:
         packed = secrets.token_bytes(SALT_SIZE) + packed_page(page)
         self._kept = (page_id(page.url), packed, run, time.time_ns() // 1_000)
         self._entries = self._placed(page, INDEXED if structures else ALWAYS_INDEXED)
+        return self
 
-    def index(self, record: Record, column: str) -> None:
+    def index(self, record: Record, column: str) -> Commit:
         """Have a stored page that is as it was read found by this column too."""
         self.expect(self._space.pages, record.id, record.raw)
         self._kept, self._number = (record.id, b"", b"", 0), record.raw[:NUMBER_SIZE]
         self._entries = self._placed(record.page, [column])
+        return self
 
     def command(self) -> Command:
         checks = [(self._key(key), field, text) for (key, field), text in self._checks.items()]
-        parts = (checks, self._read, self._newest, self._removals)
+        parts = (checks, self._read, self._newest, self._removals.values())
         arguments = [each for rows in parts for each in (len(rows), *chain.from_iterable(rows))]
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 

@@ -83,29 +83,19 @@ class RedisNamespace:
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
-        mark, structures = self.server.ask(
-            "HMGET", self.space.head, layout.MADE_WITH, layout.STRUCTURES
-        )
-        if mark != self.mark:
-            raise emptied(self.server)
-        records = self.read([page_id(page.url) for page in pages])
+        _, structures, records, _ = self.read_first([page_id(page.url) for page in pages])
         pairs = zip(pages, records, strict=True)
         todo = [(page, own) for page, own in pairs if own is None or own.page.url == page.url]
-        commands = []
-        for page, own in todo:
-            commit = self._commit(page, own)
-            commit.keep(page, own, b"", structures or b"")
-            commands.append(commit.command())
-        done = self.server.run(commands)
+        commits = [self._commit(page, own).keep(page, own, b"", structures) for page, own in todo]
+        done = self.server.run([commit.command() for commit in commits])
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
 
     def put_values(self, url: str, item_values: bytes, row_keys: bytes | None) -> None:
         while (found := self.there([page_id(url)])) and found[0].page.url == url:
             new = layout.changed(found[0], item_values=item_values, row_keys=row_keys)
             exchange = EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)
-            commit = Commit(self.space)
-            commit.index(self.record(new), "row_keys")
-            if self.server.run([exchange, commit.command()])[0]:
+            index = Commit(self.space).index(self.record(new), "row_keys")
+            if self.server.run([exchange, index.command()])[0]:
                 return
 
     def remove(self, ids: Sequence[bytes], test: Callable[[StoredPage], bool]) -> int:
@@ -156,15 +146,12 @@ class RedisNamespace:
                 for each in records
                 for entry in layout.entries(self.space, each.page, columns)
             ]
-            commands: list[Command] = []
-            for record, entry in entries:
-                commands.append(("ZSCORE", entry.more, entry.value + record.ref))
-                commands += [("HGET", place.key, place.field) for place in entry.places]
-            replies = iter(self.server.run(commands))
-            for record, entry in entries:
-                is_further = next(replies) is not None
+            further = self.server.run([("ZSCORE", e.more, e.value + r.ref) for r, e in entries])
+            places = [place for _, entry in entries for place in entry.places]
+            replies = iter(self.server.run([("HGET", place.key, place.field) for place in places]))
+            for (record, entry), score in zip(entries, further, strict=True):
                 first, *others = [next(replies) or b"" for _ in entry.places]
-                is_listed = is_further or layout.ref_in(entry.places[0], first) == record.ref
+                is_listed = score is not None or layout.ref_in(entry.places[0], first) == record.ref
                 pairs = zip(entry.places[1:], others, strict=True)
                 if not is_listed or any(position(b, p.rest, len(p.rest)) < 0 for p, b in pairs):
                     page = f"{record.page.url} of namespace {self.space.namespace!r}"
@@ -194,12 +181,9 @@ class RedisNamespace:
         self.server.ask("HSETNX", self.space.head, layout.STRUCTURES, layout.BEGUN)
         ids = [known for _, known in sorted(self.places())]
         while ids:
-            records, commands = self.there(ids[:PAGES_A_READ]), []
-            for record in records:
-                commit = Commit(self.space)
-                commit.index(record, "structure")
-                commands.append(commit.command())
-            done = self.server.run(commands)
+            records = self.there(ids[:PAGES_A_READ])
+            commits = [Commit(self.space).index(record, "structure") for record in records]
+            done = self.server.run([commit.command() for commit in commits])
             changed = [each.id for each, is_done in zip(records, done, strict=True) if not is_done]
             ids = changed + ids[PAGES_A_READ:]
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
@@ -220,8 +204,7 @@ class RedisNamespace:
         elif action is Action.FORGET and own is not None:
             commit.remove(own)
         for each in lookup.dead:
-            if each is not own or action not in (Action.KEEP, Action.FORGET):
-                commit.remove(each)
+            commit.remove(each)
         return bool(self.server.ask(*commit.command()))
 
     def _commit(self, page: StoredPage, own: Record | None) -> Commit:
@@ -233,12 +216,28 @@ class RedisNamespace:
 
     def _removed(self, records: Sequence[Record]) -> int:
         """Remove these pages, and return how many of them were still as they were read."""
-        commands = []
-        for record in records:
-            commit = Commit(self.space)
-            commit.remove(record)
-            commands.append(commit.command())
-        return sum(self.server.run(commands))
+        return sum(self.server.run([Commit(self.space).remove(each).command() for each in records]))
+
+    def read_first(
+        self, ids: Sequence[bytes], places: Sequence[Bucket] = (), before: Sequence[Command] = ()
+    ) -> tuple[bytes, bytes, list[Record | None], list[bytes | None]]:
+        """In one message: what head says, the records of these ids, and the texts of buckets.
+
+        Head has the number of the newest page, and whether structures are indexed. StoreError if
+        its stamp is another.
+        """
+        keys = [
+            self.space.head,
+            self.space.pages,
+            self.space.tentative,
+            *(key for key, _ in places),
+        ]
+        read = READ(keys, len(ids), *ids, *(field for _, field in places))
+        mark, number, structures, *found = self.server.run([*before, read])[-1]
+        if mark != self.mark:
+            raise emptied(self.server)
+        records = self.records(found[: 2 * len(ids)])
+        return number or b"", structures or b"", records, found[2 * len(ids) :]
 
     def read(self, ids: Sequence[bytes]) -> list[Record | None]:
         """The records of these ids; None where there is none."""
@@ -281,25 +280,22 @@ class RedisLookup:
             if (value := getattr(page, column)) is not None
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
-        self.own, *others = self._read(ids, list(chain.from_iterable(probes)), before)
+        places = self._unread(chain.from_iterable(probes))
+        self.number, self.structures, (self.own, *others), texts = namespace.read_first(
+            ids, places, before
+        )
+        self._note(places, texts)
         self._at_address = others[0] if others else None  # the page whose URL is the address
-        # Of runs that died: nobody confirms these pages any more.
-        self.dead = [] if self.own is None else namespace.lease.dead([self.own])
+        self.dead = namespace.lease.dead([] if self.own is None else [self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self.own if url == self._url else self._other(page_id(url))
-        if found is None or found in self.dead or found.page.url != url:
-            return None
-        if found.run not in (b"", self._namespace.lease.run):
-            self._unconfirmed.add(url)
-        return found.number, found.page
-
-    def _other(self, known: bytes) -> Record | None:
-        """Another page, which a person named."""
-        (found,) = self._namespace.read([known])
-        self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
-        self.dead += self._namespace.lease.dead([] if found is None else [found])
-        return found
+        if url == self._url:
+            found = self.own
+        else:  # a person named it
+            (found,) = self._namespace.read([page_id(url)])
+            place = self._namespace.space.pages, page_id(url)
+            self.buckets[place] = b"" if found is None else found.raw
+        return next((each for each in self._living([found]) if each[1].url == url), None)
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
@@ -395,22 +391,6 @@ class RedisLookup:
                 if each.run not in (b"", self._namespace.lease.run):
                     self._unconfirmed.add(each.page.url)
                 yield each.number, each.page
-
-    def _read(
-        self, ids: Sequence[bytes], probes: Sequence[Probe], before: Sequence[Command]
-    ) -> list[Record | None]:
-        """The records of these ids; what is in the buckets is noted."""
-        space, places = self._namespace.space, self._unread(probes)
-        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
-        fields = (field for _, field in places)
-        reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
-        mark, number, structures, *found = reply
-        if mark != self._namespace.mark:
-            raise emptied(self._namespace.server)
-        self.number: bytes = number or b""
-        self.structures: bytes = structures or b""
-        self._note(places, found[2 * len(ids) :])
-        return self._namespace.records(found[: 2 * len(ids)])
 
     def _probes(self, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         return layout.probes(self._namespace.space, column, value, max_distance_bits)

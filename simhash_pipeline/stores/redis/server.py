@@ -14,7 +14,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import NoBackoff
@@ -55,9 +55,6 @@ _EXPLANATIONS: tuple[tuple[type[Exception], str, str], ...] = (
     (exceptions.OutOfMemoryError, "OOM", "the server's memory is full; give it more (maxmemory)"),
 )
 
-# Options of redis-py by which it gives and takes text.
-_OF_TEXT = {"decode_responses", "encoding", "encoding_errors"}
-
 logger = logging.getLogger(__name__)
 
 
@@ -72,17 +69,19 @@ class Server:
         self.shown = shown_url(url)
         self._wait_secs = wait_secs
         self._gone_until = 0.0  # not to be tried before; 0 while it is there
-        self._client = self._connected(url)
-        self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
+        self._fails_over = "+" in url.partition("://")[0]
         try:
-            self._begin()
-        except BaseException as error:
-            self._client.close()
-            if isinstance(error, _RAISED):
-                raise self._fault(error) from error
-            if isinstance(error, TypeError):  # an unknown option, which redis-py notices here
-                raise self._wrong_url() from None
-            raise
+            self._client = _client(url)
+            try:
+                self._begin()
+            except BaseException:
+                self._client.close()
+                raise
+        except _RAISED as error:
+            raise self._fault(error) from error
+        except (TypeError, ValueError):  # whose messages may quote the password
+            wrong = "a part of its URL is wrong"
+            raise StoreError(f"no store can be opened at {self.shown}: {wrong}") from None
 
     def _begin(self) -> None:
         """Look at the server and load the scripts; waits for one that says it is busy."""
@@ -191,6 +190,9 @@ class Server:
 
     def _refuse_unfit(self) -> None:
         for node in self._primaries():
+            if node.get_encoder().decode_responses:
+                rule = "a store's values are bytes; leave decode_responses out of its URL"
+                raise StoreError(f"store {self.shown}: {rule}")
             info: Any = node.info("everything")
             version = str(info["redis_version"])
             if tuple(map(int, version.split(".")[:2])) < OLDEST_VERSION:
@@ -210,22 +212,6 @@ class Server:
                     "pages since its last snapshot, or all; set appendonly yes",
                     self.shown,
                 )
-
-    def _connected(self, url: str) -> Redis | RedisCluster:
-        """A client for the URL, which has not been asked for anything yet."""
-        try:
-            of_text = _OF_TEXT & parse_qs(urlsplit(url).query).keys()
-            if not of_text:
-                return _client(url)
-        except _RAISED as error:
-            raise self._fault(error) from error
-        except (TypeError, ValueError):  # whose messages may quote the password
-            raise self._wrong_url() from None
-        rule = f"a store's values are bytes; leave {min(of_text)} out of its URL"
-        raise StoreError(f"store {self.shown}: {rule}")
-
-    def _wrong_url(self) -> StoreError:
-        return StoreError(f"no store can be opened at {self.shown}: a part of its URL is wrong")
 
 
 def _client(url: str) -> Redis | RedisCluster:
