@@ -12,10 +12,9 @@ from __future__ import annotations
 import re
 import sys
 import zlib
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -241,12 +240,10 @@ def _next_beginning(data: _Bytes, start: int) -> int:
 
 
 def _holds_record(data: _Bytes, member: int) -> bool:
-    try:
-        packed = data.read(member, 512)
-        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, len(BEGINNING))
-    except zlib.error:
-        return False
-    return first == BEGINNING
+    data.file.seek(member)
+    with suppress(zlib.error):
+        return _Member(data.file).read(len(BEGINNING)) == BEGINNING
+    return False
 
 
 def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
@@ -266,8 +263,7 @@ def _body(data: bytes, http: dict[str, str], most: int) -> bytes:
         data = _joined(data)
     names = f"{http.get('content-encoding', '')},{transfer}".lower().split(",")
     for name in reversed(names):
-        if unpack := _UNPACK.get(name.strip().removeprefix("x-")):
-            data = unpack(data, most)
+        data = _unpacked(name.strip().removeprefix("x-"), data, most)
     return data[:most]
 
 
@@ -280,17 +276,25 @@ def _joined(data: bytes) -> bytes:
     return b"".join(found) + (b"" if chunk else data[at:])
 
 
-def _in_frames(begins: bytes, decompressor: Callable[[], Any], data: bytes, most: int) -> bytes:
-    found, rest = b"", data
-    while rest.startswith(begins) and len(found) < most:
-        frame = decompressor()
-        found += bytes(frame.decompress(rest, most - len(found)))
-        rest = frame.unused_data
-    return found if data.startswith(begins) else data
+def _unpacked(coding: str, data: bytes, most: int) -> bytes:
+    """The data without this coding; as it is if that isn't known, or it isn't coded so."""
+    begins, found = {"gzip": GZIP, "zstd": _ZSTD}.get(coding), b""
+    if coding == "br":
+        import brotli
 
-
-def _gzip() -> Any:
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+        with suppress(brotli.error):
+            return bytes(brotli.Decompressor().process(data, output_buffer_limit=most))
+    elif coding == "deflate":  # with and without a header: servers send both
+        for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
+            with suppress(zlib.error):
+                return zlib.decompressobj(bits).decompress(data, most)
+    elif begins and data.startswith(begins):
+        while data.startswith(begins) and len(found) < most:
+            frame = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding == "gzip" else _zstd()
+            found += frame.decompress(data, most - len(found))
+            data = frame.unused_data
+        return found
+    return data
 
 
 def _zstd() -> Any:
@@ -299,26 +303,3 @@ def _zstd() -> Any:
     else:
         from backports import zstd
     return zstd.ZstdDecompressor()
-
-
-def _inflated(data: bytes, most: int) -> bytes:
-    for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):  # with and without a header: servers send both
-        with suppress(zlib.error):
-            return zlib.decompressobj(bits).decompress(data, most)
-    return data
-
-
-def _unbrotlied(data: bytes, most: int) -> bytes:
-    import brotli
-
-    with suppress(brotli.error):
-        return bytes(brotli.Decompressor().process(data, output_buffer_limit=most))
-    return data
-
-
-_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": partial(_in_frames, GZIP, _gzip),
-    "zstd": partial(_in_frames, _ZSTD, _zstd),
-    "deflate": _inflated,
-    "br": _unbrotlied,
-}
