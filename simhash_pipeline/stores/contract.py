@@ -35,8 +35,9 @@ IndexPlace = Literal["memory", "disk"]
 # are near; the judge gives up after as many pages.
 MOST_NEAR = 200
 
+ID_SIZE = 8  # of a page's id, and of values that pages have in common
 # Of a column: how many bytes it has, and whether pages are found by a near value or by its own.
-_8, _16 = {"width": 8}, {"width": 16}
+_8, _16 = {"width": ID_SIZE}, {"width": 16}
 _NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
 
 
@@ -202,15 +203,13 @@ class View:
         return self._near("structure", self._page.structure, max_distance_bits)
 
     def same(self, column: str) -> Iterator[StoredPage]:
-        """Pages with the page's value in a column of `SAME_COLUMNS`, oldest first."""
+        """Pages with the page's value in a column, oldest first.
+
+        One of `SAME_COLUMNS`, or `row_keys`, of which the first counts.
+        """
         value: bytes | None = getattr(self._page, column)
         if value is not None:
-            yield from self._others(column, [value])
-
-    def same_row(self) -> Iterator[StoredPage]:
-        """Pages with the first of the page's row keys, oldest first."""
-        if self._page.row_keys is not None:
-            yield from self._others("row_keys", each_row_key(self._page.row_keys)[:1])
+            yield from self._others(column, [value[:ID_SIZE]])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
@@ -397,7 +396,7 @@ def shown_url(url: str) -> str:
 #             it, the title, with blanks between; a line break; both; what its item says
 #
 # A page that declares its own URL as its address, as most do, is flagged, and its address left out.
-ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
+FLAGS_SIZE, _LENGTH_SIZE = 2, 2
 _ALWAYS = [(one.name, one.type) for one in COLUMNS if not one.type.endswith("| None")]
 _ALWAYS.remove(("namespace", "str"))  # it is in the key
 _OPTIONAL = [(one.name, one.width) for one in COLUMNS if one.type.endswith("| None")]
@@ -478,7 +477,7 @@ def page_id(url: str) -> bytes:
 
 def each_row_key(row_keys: bytes | None) -> list[bytes]:
     keys = row_keys or b""
-    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
+    return [keys[at : at + ID_SIZE] for at in range(0, len(keys), ID_SIZE)]
 
 
 def declares_itself(page: StoredPage) -> bool:

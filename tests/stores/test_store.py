@@ -207,7 +207,7 @@ def test_a_row_finds_the_pages_that_have_it_oldest_first(store: Store) -> None:
 
     def found(row: str, url: str = "asking") -> list[str]:
         return store.settle(
-            rowed(url, row), lambda view: (Action.SKIP, [one.url for one in view.same_row()])
+            rowed(url, row), lambda view: (Action.SKIP, [one.url for one in view.same("row_keys")])
         )
 
     keep(store, rowed("c", "xyz"), rowed("b", "y"), rowed("a", ""), rowed("other", "z", "other"))
