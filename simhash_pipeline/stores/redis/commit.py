@@ -20,7 +20,6 @@ from simhash_pipeline.stores.redis.layout import (
     REF_SIZE,
     SALT_SIZE,
     STRUCTURES,
-    Entry,
     Record,
     Space,
     entries,
@@ -72,6 +71,11 @@ local function each_place(change)
     end
   end
 end
+local function newest(hash, field)
+  if not string.find(hash, ':more:', 1, true) then return call('HGET', hash, field) or '' end
+  local first, last = '[' .. field, '(' .. field .. '\\255'
+  return call('ZREVRANGEBYLEX', hash, last, first, 'LIMIT', 0, 1)[1] or ''
+end
 
 local id, page, run, now, number = arg(), arg(), arg(), arg(), arg()
 if page ~= '' and sub(call('HGET', pages, id) or '', NUMBER + 1) == page then return 1 end
@@ -82,14 +86,7 @@ for _ = 1, arg() do
 end
 for _ = 1, arg() do
   local hash, field, text = key(), arg(), arg()
-  if last ~= number and (call('HGET', hash, field) or '') ~= text then return 0 end
-end
-for _ = 1, arg() do
-  local more, to, from, newest = key(), arg(), arg(), arg()
-  if last ~= number then
-    local found = call('ZREVRANGEBYLEX', more, to, from, 'LIMIT', 0, 1)
-    if (found[1] or '') ~= newest then return 0 end
-  end
+  if last ~= number and newest(hash, field) ~= text then return 0 end
 end
 
 for _ = 1, arg() do
@@ -218,7 +215,6 @@ class Commit:
         self._checks: dict[tuple[bytes, Argument], bytes] = {}  # texts by hash and field
         # Rows of arguments.
         self._read: list[Sequence[Argument]] = []
-        self._newest: list[Sequence[Argument]] = []
         self._removals: dict[bytes, Sequence[Argument]] = {}
         self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
         self._number = b""
@@ -233,21 +229,13 @@ class Commit:
         self.expect(self._space.pages, known, b"" if record is None else record.raw)
         self.expect(self._space.tentative, known, b"" if record is None else record.run)
 
-    def expect_as_read(
-        self,
-        number: bytes,
-        buckets: Mapping[tuple[bytes, bytes], bytes],
-        newest: Sequence[tuple[Entry, bytes]],
-    ) -> None:
+    def expect_as_read(self, number: bytes, texts: Mapping[tuple[bytes, bytes], bytes]) -> None:
         """Check the texts of buckets, by hash and field, and the newest further pages of values.
 
         Only if another page than that of the number is the newest one by now.
         """
         self._number = number
-        self._read = [(self._key(key), name, text) for (key, name), text in buckets.items()]
-        for entry, member in newest:
-            last, first = b"(" + entry.value + b"\xff", b"[" + entry.value
-            self._newest.append((self._key(entry.more), last, first, member))
+        self._read = [(self._key(key), name, text) for (key, name), text in texts.items()]
 
     def remove(self, record: Record) -> Commit:
         """Remove a page that is as it was read, its values and its text."""
@@ -277,7 +265,7 @@ class Commit:
 
     def command(self) -> Command:
         checks = [(self._key(key), field, text) for (key, field), text in self._checks.items()]
-        parts = (checks, self._read, self._newest, self._removals.values())
+        parts = (checks, self._read, self._removals.values())
         arguments = [each for rows in parts for each in (len(rows), *chain.from_iterable(rows))]
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 

@@ -199,7 +199,7 @@ class RedisNamespace:
             return True
         commit = self._commit(page, own)
         if action is Action.KEEP:
-            commit.expect_as_read(lookup.number, lookup.buckets, lookup.newest)
+            commit.expect_as_read(lookup.number, lookup.buckets)
             commit.keep(page, own, self._run, lookup.structures)
         elif action is Action.FORGET and own is not None:
             commit.remove(own)
@@ -268,9 +268,9 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._url, self._host = page.url, page.host
+        self._host = page.host
+        # What was read, of the values' further pages the newest.
         self.buckets: dict[Bucket, bytes] = {}
-        self.newest: list[tuple[Entry, bytes]] = []  # further pages
         self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
@@ -281,21 +281,22 @@ class RedisLookup:
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
         places = self._unread(chain.from_iterable(probes))
-        self.number, self.structures, (self.own, *others), texts = namespace.read_first(
-            ids, places, before
-        )
+        self.number, self.structures, records, texts = namespace.read_first(ids, places, before)
         self._note(places, texts)
-        self._at_address = others[0] if others else None  # the page whose URL is the address
+        self._records = dict(zip(ids, records, strict=True))
+        self.own = records[0]
         self.dead = namespace.lease.dead([] if self.own is None else [self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        if url == self._url:
-            found = self.own
-        else:  # a person named it
-            (found,) = self._namespace.read([page_id(url)])
-            place = self._namespace.space.pages, page_id(url)
-            self.buckets[place] = b"" if found is None else found.raw
-        return next((each for each in self._living([found]) if each[1].url == url), None)
+        living = self._living([self._record_of(page_id(url))])
+        return next((each for each in living if each[1].url == url), None)
+
+    def _record_of(self, known: bytes) -> Record | None:
+        if known not in self._records:  # a person named it
+            (self._records[known],) = self._namespace.read([known])
+        found = self._records[known]
+        self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
+        return found
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
@@ -336,7 +337,11 @@ class RedisLookup:
         space = self._namespace.space
         entries = [layout.entry(space, column, value, site) for value in values]
         entries = [each._replace(value=each.of_site or each.value) for each in entries]
-        at_address = self._declared(values[0]) if column == "address" else []
+        at_address = []  # the page whose URL is the address, if it declares no other
+        if column == "address" and isinstance(address := values[0], bytes):
+            found = self._record_of(address)
+            if found is not None and found.page.address == address:
+                at_address = list(self._living([found]))
         if column in SAME_COLUMNS:
             self.asked[column] = 0
             # Without those whose bucket was read with the page, and hasn't the value.
@@ -347,20 +352,11 @@ class RedisLookup:
             return iter(at_address)
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
         # A page with this value is compared by its text without what its host repeats.
-        *found, self._repeated_text = self._namespace.server.run(
+        *replies, self._repeated_text = self._namespace.server.run(
             [*reads, ("HGET", space.repeated_text, self._host)]
         )
-        by_age = map(self._pages_of, entries, found)
+        by_age = map(self._pages_of, entries, replies)
         return heapq.merge(at_address, *by_age, key=itemgetter(0))
-
-    def _declared(self, address: int | bytes) -> list[tuple[int, StoredPage]]:
-        """The page whose URL is the address, if it declares no other."""
-        found, key = self._at_address, self._namespace.space.pages
-        if isinstance(address, bytes):
-            self.buckets[key, address] = b"" if found is None else found.raw
-        if found is None or found.page.address != address:
-            return []
-        return list(self._living([found]))
 
     def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
@@ -376,7 +372,7 @@ class RedisLookup:
             newest = last or newest
             yield from self._living(self._namespace.records(found))
             if number < limit:
-                self.newest.append((entry, newest))
+                self.buckets[entry.more, entry.value] = newest
                 return
             limit = MOST_PAGES
             reply = self._namespace.server.ask(*self._sharing(entry, b"(" + newest, limit))
