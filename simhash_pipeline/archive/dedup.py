@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import Fault, Input
-from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
+from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
 from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
 from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import DropLog, log_beside
@@ -109,7 +109,7 @@ def dedup(job: DedupJob) -> DedupResult:
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
-        if (made_with := stamp_of(archive)) is not None:
+        if isinstance(archive, StoredPages) and (made_with := archive.made_with()) is not None:
             check_stamp(name, made_with, stamp_for(job.options))
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
@@ -193,7 +193,8 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            judge_parts(parts, folder, job.options, reading.judged)
+            for _, drops in judge_parts(parts, folder, job.options):
+                reading.dropped += drops
         deque(parts, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:

@@ -70,11 +70,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
     raise ArchiveError(f"{path} must be {KINDS}")
 
 
-def stamp_of(archive: Input) -> Mapping[str, object] | None:
-    """The options that its fingerprints were made with; None if it has none or they are unknown."""
-    return archive.made_with() if isinstance(archive, StoredPages) else None
-
-
 @dataclass(frozen=True, slots=True)
 class Folder:
     """The HTML files of a folder and those below it, by name; a page's URL is its file's.
@@ -134,6 +129,7 @@ class StoredPages:
             return len(store)
 
     def made_with(self) -> Mapping[str, object] | None:
+        """The options that its fingerprints were made with; None if they are unknown."""
         with open_store(self.url, reading=True) as store:
             return store.made_with()
 

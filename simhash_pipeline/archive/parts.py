@@ -77,9 +77,6 @@ class ReadSummary:
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
 
-    def judged(self, pages: int, drops: int) -> None:
-        self.dropped += drops
-
 
 @contextmanager
 def workers() -> Iterator[Executor]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -51,9 +51,7 @@ SCHEMA = pa.schema(
         ("reason", pa.string()),
         ("group", pa.int64()),  # the position of the group's kept page
         ("twin", pa.int64()),  # the position of the page it was found near
-        ("content_distance", pa.int32()),
-        ("structure_distance", pa.int32()),
-        ("sketch_distance", pa.int32()),
+        *((name, pa.int32()) for name in MEASURES[:3]),
         ("similarity", pa.float64()),
         ("rejected_by", pa.string()),
         ("fields", pa.list_(pa.string())),  # of their items, that differ
@@ -113,18 +111,12 @@ def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, 
     }
 
 
-def judge_parts(
-    parts: Iterable[Path],
-    folder: Path,
-    options: Options,
-    judged: Callable[[int, int], object] = lambda pages, drops: None,
-) -> None:
+def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterator[tuple[int, int]]:
     """Judge the rows of parts in their order; writes verdicts and kept pages into the folder.
 
-    `judged` is called with the numbers of pages and drops that are added.
+    The numbers of pages and drops that were added.
     """
-    for counts in _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options):
-        judged(*counts)
+    return _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options)
 
 
 def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:

@@ -159,13 +159,11 @@ class RedisStore(contract.Store):
                 yield namespace.space.namespace, host.decode(), repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        rest = iter(texts)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            commands: list[Command] = []
-            for text in chunk:
-                key = self._begun_namespace(text.namespace).space.texts
-                commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
-            self._server.run(commands)
+        commands: list[Command] = []
+        for text in texts:
+            key = self._begun_namespace(text.namespace).space.texts
+            commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
+        self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         self._usable()
