@@ -43,7 +43,14 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, NDArray, np, refuse_other_distances
+from simhash_pipeline.bits import (
+    BITS,
+    MAX_DISTANCE_BITS,
+    NDArray,
+    np,
+    packed_bits,
+    refuse_other_distances,
+)
 
 BLOCKS = 4
 BLOCK_BITS = BITS // BLOCKS
@@ -88,7 +95,7 @@ class FingerprintIndex:
         :raises ValueError: for another distance, and for a value that is no fingerprint.
         """
         refuse_other_distances(max_distance_bits)
-        _packed(value)  # refuses what is no fingerprint
+        packed_bits(value)  # refuses what is no fingerprint
         keys, probes = self._keys(value), self._probes[max_distance_bits]
         joined = b"".join([self._buckets[keys[block] ^ mask] for block, mask in probes])
         if len(joined) > SIZE * ONE_BY_ONE:
@@ -105,7 +112,7 @@ class FingerprintIndex:
         :return: False when it was stored already; it keeps its number then.
         :raises ValueError: for a value that is no fingerprint.
         """
-        packed, keys, buckets = _packed(value), self._keys(value), self._buckets
+        packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
         if position(buckets[keys[0]], packed) >= 0:
             return False
         number = self._length if number is None else number
@@ -123,7 +130,7 @@ class FingerprintIndex:
         :param value: 64 bits.
         :return: False when it was not stored.
         """
-        packed, keys = _packed(value), self._keys(value)
+        packed, keys = packed_bits(value), self._keys(value)
         row = position(self._buckets[keys[0]], packed) // SIZE
         if row < 0:
             return False
@@ -141,7 +148,7 @@ class FingerprintIndex:
         :return: how many were new.
         :raises ValueError: for a value that is no fingerprint; nothing is stored then.
         """
-        packed = b"".join(map(_packed, values))
+        packed = b"".join(map(packed_bits, values))
         count = len(packed) // SIZE
         if count < self._length * BULK_SHARE:
             return sum(self.add(_unpacked(packed, row)) for row in range(count))
@@ -162,7 +169,7 @@ class FingerprintIndex:
 
     def number_of(self, value: int) -> int | None:
         """The number it was added with; None when it is not stored."""
-        packed, key = _packed(value), self._keys(value)[0]
+        packed, key = packed_bits(value), self._keys(value)[0]
         start = position(self._buckets[key], packed)
         if start < 0:
             return None
@@ -239,25 +246,17 @@ class FingerprintIndex:
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
     """For each block the masks to probe its key with: those of at most its radius of set bits.
 
-    None for a radius of -1, then 1, 13, 79 for keys of 12 bits.
+    By the pigeonhole rule above; none for a radius of -1, then 1, 13, 79 for keys of 12 bits.
     """
+    radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
     return [
         [
             sum(1 << bit for bit in bits)
-            for count in range(radius + 1)
+            for count in range(radius + (block <= last_wide_block))
             for bits in combinations(range(key_bits), count)
         ]
-        for radius in radii(max_distance_bits)
+        for block in range(BLOCKS)
     ]
-
-
-def radii(max_distance_bits: int) -> list[int]:
-    """For each block how many bits of its key are flipped, by the pigeonhole rule above.
-
-    -1: the block isn't probed.
-    """
-    radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
-    return [radius if block <= last_wide_block else radius - 1 for block in range(BLOCKS)]
 
 
 def nearest(
@@ -281,15 +280,6 @@ def nearest(
 def _sorted(words: list[int], value: int) -> list[tuple[int, int]]:
     near = sorted({((word ^ value).bit_count(), word) for word in words})
     return [(word, distance) for distance, word in near]
-
-
-def _packed(value: int) -> bytes:
-    try:
-        return value.to_bytes(SIZE, "little")
-    except (AttributeError, TypeError, OverflowError):
-        raise ValueError(
-            f"a fingerprint of {BITS} bits is a whole number from 0 to 2**{BITS} - 1, not {value!r}"
-        ) from None
 
 
 def _unpacked(packed: bytes, row: int) -> int:

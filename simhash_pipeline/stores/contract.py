@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from simhash_pipeline.bits import BITS
+from simhash_pipeline.bits import packed_bits
 from simhash_pipeline.errors import StoreMismatch
 
 if TYPE_CHECKING:
@@ -421,7 +421,7 @@ def packed_page(page: StoredPage) -> bytes:
         flags |= 1 << flag
         if width is None:
             parts.append(len(value).to_bytes(_LENGTH_SIZE, "little"))
-        parts.append(packed_number(value, COLUMN_BITS[name]) if name in COLUMN_BITS else value)
+        parts.append(packed_bits(value, COLUMN_BITS[name]) if name in COLUMN_BITS else value)
     numbers, texts = [], []
     for name, kind in _ALWAYS:
         value = getattr(page, name)
@@ -458,13 +458,6 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     if flags & _OWN_ADDRESS:
         values["address"] = page_id(values["url"])
     return StoredPage(**values)
-
-
-def packed_number(value: int, bits: int = BITS) -> bytes:
-    """The number, lowest byte first; ValueError when it is wider than `bits`."""
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
-    return value.to_bytes(bits // 8, "little")
 
 
 def page_id(url: str) -> bytes:

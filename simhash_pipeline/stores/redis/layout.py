@@ -50,7 +50,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.bits import refuse_other_distances
+from simhash_pipeline.bits import packed_bits, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, nearest, position, probe_masks
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
@@ -160,7 +160,7 @@ def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[
 
 def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
     """Where a value belongs; ValueError when it is wider than 64 bits. Rows are of one site."""
-    packed = value if isinstance(value, bytes) else contract.packed_number(value)
+    packed = value if isinstance(value, bytes) else packed_bits(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
     has_list = site is not None and column != "row_keys"
@@ -173,7 +173,7 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
     if isinstance(value, bytes):
         return [(0, b"", entry(space, column, value).places[0])]
     refuse_other_distances(max_distance_bits)
-    packed = contract.packed_number(value)
+    packed = packed_bits(value)
     found = []
     for block, masks in enumerate(probe_masks(KEY_SIZE * 8, max_distance_bits)):
         at = block * KEY_SIZE
