@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby, islice
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -98,12 +98,14 @@ class RedisStore(contract.Store):
         return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        number, rest, of_namespace = 0, iter(pages), attrgetter("namespace")
-        while chunk := sorted(islice(rest, PAGES_A_BATCH), key=of_namespace):
-            for name, group in groupby(chunk, key=of_namespace):
-                todo = list(group)
+        number, rest = 0, iter(pages)
+        while chunk := list(islice(rest, PAGES_A_BATCH)):
+            by_namespace: dict[str, list[StoredPage]] = {}
+            for page in chunk:
+                by_namespace.setdefault(page.namespace, []).append(page)
+            for name, todo in by_namespace.items():
                 while todo:  # also the later ones of one URL
-                    todo = self._begun_namespace(name).insert(todo)
+                    todo[:] = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
 
