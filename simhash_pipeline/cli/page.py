@@ -571,7 +571,7 @@ def _nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
-        near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
+        near = (found for found, _ in view.near("content", MAX_DISTANCE_BITS))
         same = (found for column in ("digest", "minhash") for found in view.same(column))
         found = dict.fromkeys(islice(chain(near, same), 2 * limit))
         return Action.SKIP, list(found)[:limit]

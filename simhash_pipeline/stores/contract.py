@@ -196,13 +196,18 @@ class View:
         found = self._lookup.page_of(self._page.namespace, url)
         return None if found is None else found[1]
 
-    def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
-        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
-        return self._near("content", self._page.content, max_distance_bits)
+    def near(self, column: str, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest.
 
-    def near_structure(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
-        """The same for the structure fingerprint."""
-        return self._near("structure", self._page.structure, max_distance_bits)
+        By a column of `NEAR_COLUMNS`.
+        """
+        value: int | None = getattr(self._page, column)
+        if value is None:
+            return
+        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
+        for distance, pairs in groupby(found, key=itemgetter(1)):
+            for page in self._others(column, [stored for stored, _ in pairs]):
+                yield page, distance
 
     def same(self, column: str) -> Iterator[StoredPage]:
         """Pages with the page's value in a column, oldest first.
@@ -222,16 +227,6 @@ class View:
         if host not in self._repeated_text:
             self._repeated_text[host] = self._lookup.repeated_text(self._page.namespace, host)
         return self._repeated_text[host]
-
-    def _near(
-        self, column: str, value: int | None, max_distance_bits: int
-    ) -> Iterator[tuple[StoredPage, int]]:
-        if value is None:
-            return
-        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
-        for distance, pairs in groupby(found, key=itemgetter(1)):
-            for page in self._others(column, [stored for stored, _ in pairs]):
-                yield page, distance
 
     def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
         site = self._page.site if self.one_site else None

@@ -255,14 +255,14 @@ def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
 
 def after_structures(view: View) -> tuple[Action, None]:
     """Keep the page, after its structure was asked for."""
-    list(view.near_structure(3))
+    list(view.near("structure", 3))
     return Action.KEEP, None
 
 
 def of_one_site(view: View) -> tuple[Action, list[str]]:
     """The near structures of the page's site."""
     view.one_site = True
-    return Action.SKIP, [found.url for found, _ in view.near_structure(3)]
+    return Action.SKIP, [found.url for found, _ in view.near("structure", 3)]
 
 
 @on_each_server

@@ -50,7 +50,7 @@ def test_every_column_is_stored_and_found_by(store: Store) -> None:
     asking = replace(full, url="another")
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
-        near = [view.near_content(0), view.near_structure(0)]
+        near = [view.near("content", 0), view.near("structure", 0)]
         found = [page for pages in near for page, _ in pages]
         return Action.SKIP, found + [page for column in SAME_COLUMNS for page in view.same(column)]
 
@@ -66,7 +66,7 @@ def test_pages_of_one_site_are_found_among_those_of_many(store: Store) -> None:
 
     def look(view: View) -> tuple[Action, list[list[str]]]:
         view.one_site = True
-        near = [[*view.near_content(3)], [*view.near_structure(3)]]
+        near = [[*view.near("content", 3)], [*view.near("structure", 3)]]
         found = *([one for one, _ in each] for each in near), [*view.same("digest")]
         return Action.SKIP, [[one.url.rpartition("/")[2] for one in each] for each in found]
 
@@ -175,10 +175,10 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
 
     def costs(view: View) -> tuple[Action, tuple[int, int]]:
         tracemalloc.start()
-        first = next(view.near_structure(3))
+        first = next(view.near("structure", 3))
         of_one = tracemalloc.get_traced_memory()[1]
         tracemalloc.reset_peak()
-        everything = list(view.near_structure(3))
+        everything = list(view.near("structure", 3))
         of_all = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert first == everything[0]
@@ -383,7 +383,7 @@ def test_a_store_in_order_has_nothing_to_complain_of(store: Store) -> None:
 @pytest.mark.parametrize("error", [KeyError("mine"), KeyboardInterrupt()])
 def test_nothing_is_stored_when_deciding_fails(store: Store, error: BaseException) -> None:
     def fail(view: View) -> tuple[Action, None]:
-        list(view.near_content(3))
+        list(view.near("content", 3))
         raise error
 
     keep(store, page("a", 0))
@@ -610,5 +610,5 @@ def test_a_page_has_its_url_as_it_first_came(store: Store) -> None:
     keep(store, replace(page("http://a.example/?a=1&b=2", 0), given_url=came))
     keep(store, page("http://a.example/", 1 << 40))
     assert [each.shown_url for each in store.pages()] == [came, "http://a.example/"]
-    found = store.settle(page("x", 0), lambda view: (Action.SKIP, [*view.near_content(0)]))
+    found = store.settle(page("x", 0), lambda view: (Action.SKIP, [*view.near("content", 0)]))
     assert [each.shown_url for each, _ in found] == [came]
