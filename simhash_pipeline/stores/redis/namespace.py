@@ -324,39 +324,36 @@ class RedisLookup:
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
-        for number, page in self._sharing_all(column, values, site):
-            # A hash of a site and another value may be the same.
-            is_found = column == "row_keys" or getattr(page, column) in values
-            if site in (None, page.site) and is_found:
-                yield number, page
-
-    def _sharing_all(
-        self, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """Further pages of the site alone, where they are listed so."""
-        space = self._namespace.space
+        """Of further pages those of the site alone are read, where they are listed so."""
+        space, at_address = self._namespace.space, []
         entries = [layout.entry(space, column, value, site) for value in values]
         entries = [each._replace(value=each.of_site or each.value) for each in entries]
-        at_address = []  # the page whose URL is the address, if it declares no other
         if column == "address" and isinstance(address := values[0], bytes):
-            found = self._record_of(address)
+            found = self._record_of(address)  # the page whose URL is the address
             if found is not None and found.page.address == address:
                 at_address = list(self._living([found]))
         if column in SAME_COLUMNS:
             self.asked[column] = 0
             # Without those whose bucket was read with the page, and hasn't the value.
-            read = [self.buckets.get(entry.places[0][:2]) for entry in entries]
-            pairs = zip(entries, read, strict=True)
-            entries = [e for e, text in pairs if text is None or layout.ref_in(e.places[0], text)]
-        if not entries:  # nearly always with an address
-            return iter(at_address)
-        reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
-        # A page with this value is compared by its text without what its host repeats.
-        *replies, self._repeated_text = self._namespace.server.run(
-            [*reads, ("HGET", space.repeated_text, self._host)]
-        )
+            entries = [
+                each
+                for each in entries
+                if (text := self.buckets.get(each.places[0][:2])) is None
+                or layout.ref_in(each.places[0], text)
+            ]
+        replies = []
+        if entries:
+            reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+            # A page with this value is compared by its text without what its host repeats.
+            *replies, self._repeated_text = self._namespace.server.run(
+                [*reads, ("HGET", space.repeated_text, self._host)]
+            )
         by_age = map(self._pages_of, entries, replies)
-        return heapq.merge(at_address, *by_age, key=itemgetter(0))
+        for number, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
+            # A hash of a site and another value may be the same.
+            is_found = column == "row_keys" or getattr(page, column) in values
+            if site in (None, page.site) and is_found:
+                yield number, page
 
     def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
@@ -429,6 +426,8 @@ class Lease:
     def dead(self, records: Sequence[Record]) -> list[Record]:
         """Those whose runs' leases have run out: nobody confirms these pages any more."""
         runs = list({record.run for record in records} - {b"", self.run})
+        if not runs:  # nearly always
+            return []
         alive = self._server.run([("EXISTS", layout.run_key(run)) for run in runs])
         dead = {run for run, is_alive in zip(runs, alive, strict=True) if not is_alive}
         return [record for record in records if record.run in dead]
