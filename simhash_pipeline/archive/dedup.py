@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import json
 import shutil
-import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -355,7 +354,7 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
 def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     rows = engine.rows(f"""
-        SELECT namespace, key AS url, title, text, coalesce(time, {int(time.time())}) AS kept_at
+        SELECT namespace, key AS url, title, text, first_seen AS kept_at
         FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
     """)
     texts = (PageText(**row) for row in rows if options.keep_text)

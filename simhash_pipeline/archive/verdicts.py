@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import glob
 import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
@@ -76,18 +75,18 @@ def shared_by(options: Options) -> str:
 def judge_rows(
     batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
 ) -> Iterator[pa.RecordBatch]:
-    """The verdicts on rows, in their order; a page without a time counts as seen now.
+    """The verdicts on rows, in their order.
 
     The store must have no other user.
     """
     options = replace(options, keep="first")  # the rows are in the order to be kept
-    judge, now = Judge(store, options, repeats_since=0), time.time()
+    judge = Judge(store, options, repeats_since=0)
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
         of_items = ({byte_of(name): name for name in each or ()} for each in names)
-        pages = zip(stored_pages(batch, now), blocks, of_items, strict=True)
+        pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]
         rows = [_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]

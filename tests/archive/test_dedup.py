@@ -277,9 +277,9 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
     monkeypatch.setattr(feeds, "item_page", noted)
     read_when_judged: list[int] = []
 
-    def judged(rows: Any, now: float) -> Any:
+    def judged(rows: Any) -> Any:
         read_when_judged.extend([len(read)] * rows.num_rows)
-        return stored_pages(rows, now)
+        return stored_pages(rows)
 
     monkeypatch.setattr("simhash_pipeline.archive.verdicts.stored_pages", judged)
     pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
