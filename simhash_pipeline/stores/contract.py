@@ -29,7 +29,7 @@ _SECRET_PARAMETER = re.compile(
     r".*?(?=&(?:db|protocol|username|client_name|wait_secs|lost|(?:ssl|socket)_\w+)=|\Z)"
 )
 _SCHEME = r"\s*(?:[a-z][\w+.-]*(?:[:;]/*|//+)|(?:redis|valkey)\w*/|//+)"
-_CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}|\s*)(?:([^:/]*)(:.*))?")
+_CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}).*@|\A[^/]*:.*@")
 _NO_PORT = re.compile(rf"(?is)\A((?:{_SCHEME}[^:/?\[]+|\s*[^:/?\[]{{2,}}):)(?!/|\d*(?:[/?,]|\Z)).*")
 IndexPlace = Literal["memory", "disk"]
 
@@ -368,20 +368,15 @@ def _shown(options: Mapping[str, object], option: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The URL as logs and messages may show it: whatever may be a password is masked.
+    """The URL as logs and messages may show it: whatever may be a user or a password is masked.
 
-    So is what stands where a password does in a mistyped URL: `u:pw@host`, `redis//u:pw@host`.
+    So is what stands where these do in a mistyped URL: `u:pw@host`, `redis//u:pw@host`.
     """
     if url.strip() == "memory:" or url.startswith(SQLITE):
         return url
     shown = _SECRET_PARAMETER.sub(r"\1***", url)
-    credentials, at, place = shown.rpartition("@")
-    if not at:
-        return _NO_PORT.sub(r"\1***", shown)  # u:pw, the host forgotten
-    scheme, user, password = _CREDENTIALS.findall(credentials)[0]
-    if not scheme.strip() and not password:
-        return shown
-    return f"{scheme}{user}:***@{place}" if password else f"{scheme}***@{place}"
+    masked, count = _CREDENTIALS.subn(r"\1***@", shown)
+    return masked if count else _NO_PORT.sub(r"\1***", shown)  # u:pw, the host forgotten
 
 
 # Stored pages and texts as bytes: on Redis both, in SQLite the texts.

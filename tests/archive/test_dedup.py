@@ -316,7 +316,7 @@ def test_the_password_of_a_store_is_written_nowhere(
             store.stamp(stamp_for(Options()))
             store.insert_many([stored("http://a.example/")])
         dedup(job(tmp_path / "out", url, to=tmp_path / "out" / "out.jsonl"))
-        with pytest.raises(StoreMismatch, match=r"^redis://:\*\*\*@127.0.0.1:\d+/0 holds"):
+        with pytest.raises(StoreMismatch, match=r"^redis://\*\*\*@127.0.0.1:\d+/0 holds"):
             dedup(job(tmp_path, url, options=Options(ngrams=(3,))))
     written = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
     assert {"out.jsonl", "out.jsonl.drops.jsonl"} == {file.name for file in written}

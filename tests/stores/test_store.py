@@ -551,7 +551,7 @@ def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None
         ),
         (
             "redis://:sesame@host?lost=it",
-            "in redis://:***@host?lost=it, lost is 'it'; it must be one of stop, keep",
+            "in redis://***@host?lost=it, lost is 'it'; it must be one of stop, keep",
         ),
         (
             "sqlite:///seen.sqlite?lost=keep",
