@@ -157,10 +157,10 @@ def _run(
 
 
 def _state(name: str) -> object:
-    """What changes with an input: size, time and number of its file, or of a folder's files."""
+    """What changes with an input: size, time and number of its file, or of a folder's pages."""
     path = Path(name)
     try:
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        files = [page for page, _ in Folder(path).files()] if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
     except OSError:  # a store's URL, or it is gone
         return None

@@ -80,15 +80,15 @@ class Folder:
     unit: ClassVar[str] = " files"
 
     def total(self) -> int:
-        return len(self._files())
+        return len(self.files())
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, (file, fault) in enumerate(self._files(), 1):
+        for number, (file, fault) in enumerate(self.files(), 1):
             yield _file_page(file, number, fault), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
-        dropped = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
+        dropped = {file for number, (file, _) in enumerate(self.files(), 1) if number in without}
 
         def left_out(folder: str, names: list[str]) -> list[str]:
             files = {name: Path(folder, name) for name in names}
@@ -100,7 +100,7 @@ class Folder:
             file, _, reason = error.args[0][0]
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
-    def _files(self) -> list[tuple[Path, str | None]]:
+    def files(self) -> list[tuple[Path, str | None]]:
         """HTML files, and what is not read, with the reason; sorted."""
         suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
         unread, found = list[OSError](), list[tuple[Path, str | None]]()

@@ -471,6 +471,12 @@ def test_what_the_job_writes_is_not_copied_with_a_folder(
     assert [file.name for file in tmp_path.rglob("*")] == ["saved", "a.html"]
 
 
+def test_a_folder_may_receive_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.html").write_text(html("One story"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert dedup(job(tmp_path, ".", to=Path("out.jsonl"))).kept == {"thin": 1}
+
+
 @pytest.mark.parametrize("source", [".", "b/.."])
 def test_the_copy_of_the_folder_one_is_in_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
