@@ -118,11 +118,6 @@ class RedisNamespace:
         for runs in self.server.scan(self.space.tentative, PAGES_A_READ):
             self._removed(self.lease.dead(self.there(list(runs))))
 
-    def clear(self) -> int:
-        """Remove all, and return how many pages."""
-        count, _ = self.server.run([("HLEN", self.space.pages), ("UNLINK", *self.space.all())])
-        return int(count)
-
     def places(self) -> Iterator[tuple[int, bytes]]:
         """(number, id) of all pages."""
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
@@ -239,19 +234,16 @@ class RedisNamespace:
         records = self.records(found[: 2 * len(ids)])
         return number or b"", structures or b"", records, found[2 * len(ids) :]
 
-    def read(self, ids: Sequence[bytes]) -> list[Record | None]:
-        """The records of these ids; None where there is none."""
+    def there(self, ids: Sequence[bytes]) -> list[Record]:
+        """The records of these ids, without those that are gone."""
         hashes = (self.space.pages, self.space.tentative)
-        return self.records(self.server.run([("HGET", key, i) for i in ids for key in hashes]))
+        replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
+        return [record for record in self.records(replies) if record is not None]
 
     def records(self, replies: Sequence[Any]) -> list[Record | None]:
         """Of a record, its run, the next record, and so on."""
         pairs = zip(replies[::2], replies[1::2], strict=True)
         return [None if raw is None else self.record(raw, run) for raw, run in pairs]
-
-    def there(self, ids: Sequence[bytes]) -> list[Record]:
-        """The same without those that are gone."""
-        return [record for record in self.read(ids) if record is not None]
 
 
 class RedisLookup:
@@ -293,7 +285,7 @@ class RedisLookup:
 
     def _record_of(self, known: bytes) -> Record | None:
         if known not in self._records:  # a person named it
-            (self._records[known],) = self._namespace.read([known])
+            self._records[known] = next(iter(self._namespace.there([known])), None)
         found = self._records[known]
         self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
         return found

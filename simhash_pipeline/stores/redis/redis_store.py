@@ -144,7 +144,9 @@ class RedisStore(contract.Store):
         return gone
 
     def clear(self, namespace: str) -> int:
-        return self._namespace(namespace).clear()
+        space = self._namespace(namespace).space
+        count, _ = self._server.run([("HLEN", space.pages), ("UNLINK", *space.all())])
+        return int(count)
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         return self._namespace(namespace).repeated_text(host)
