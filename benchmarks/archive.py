@@ -45,7 +45,7 @@ def measure(feed: Path) -> None:
         with workers() as pool:
             parts = [*write_parts(pool, {"": archive}, folder, Options(), ReadSummary())]
         cpu = time.process_time()
-        judge_parts(parts, folder, Options())
+        list(judge_parts(parts, folder, Options()))
         judging = (time.process_time() - cpu) / len(pages) * 1e6
         started = time.perf_counter()
         dedup(DedupJob(inputs=[str(feed)], to=folder / "out" / "kept.parquet", options=Options()))

@@ -219,7 +219,7 @@ OURS: dict[str, Callable[[str, Any], Cost]] = {
 
 def _settled(store: Store, pages: Iterator[StoredPage], bits: int) -> float:
     def decide(view: View) -> tuple[Action, None]:
-        known = view.same_key() is not None or any(True for _ in view.near_content(bits))
+        known = view.same_key() is not None or any(True for _ in view.near("content", bits))
         return (Action.SKIP if known else Action.KEEP), None
 
     asked = list(pages)
@@ -244,7 +244,7 @@ def _store_asked(
 
     def look(view: View) -> tuple[Action, list[int]]:
         begun = time.process_time()
-        found = list(view.near_content(bits))
+        found = list(view.near("content", bits))
         looked.append(time.process_time() - begun)
         return Action.SKIP, [
             page.content or 0 for page, _ in found if int(page.url.rpartition("-")[2]) < len(values)

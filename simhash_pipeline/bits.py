@@ -21,6 +21,15 @@ def fingerprint_hex(fingerprint: int | None, bits: int = BITS) -> str | None:
     return None if fingerprint is None else f"{fingerprint:0{bits // 4}x}"
 
 
+def packed_bits(value: int, bits: int = BITS) -> bytes:
+    """The fingerprint, lowest byte first; ValueError for what is none of so many bits."""
+    try:
+        return value.to_bytes(bits // 8, "little")
+    except (AttributeError, TypeError, OverflowError):
+        rule = f"is a whole number from 0 to 2**{bits} - 1"
+        raise ValueError(f"a fingerprint of {bits} bits {rule}, not {value!r}") from None
+
+
 def refuse_other_distances(max_distance_bits: int) -> None:
     """Raise ValueError unless the distance is one of 0-8."""
     if not isinstance(max_distance_bits, int) or not 0 <= max_distance_bits <= MAX_DISTANCE_BITS:

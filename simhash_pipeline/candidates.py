@@ -39,7 +39,7 @@ def candidates(page: StoredPage, view: View, options: Options) -> Iterator[Candi
     if match != "structure":
         yield from _by_content(page, view, options)
     if match in ("structure", "either"):
-        for other, _ in view.near_structure(options.structure_distance):
+        for other, _ in view.near("structure", options.structure_distance):
             yield other, "structure"
 
 
@@ -52,7 +52,7 @@ def _by_content(page: StoredPage, view: View, options: Options) -> Iterator[Cand
         if page.content is None:
             yield from ((other, "thin") for other in view.same("digest"))
     is_both = options.match == "both"
-    for other, _ in view.near_content(options.content_distance):
+    for other, _ in view.near("content", options.content_distance):
         have_both = is_both and None not in (page.structure, other.structure)
         yield other, "content and structure" if have_both else "content"
     if options.second_look and page.content is not None:

@@ -338,7 +338,7 @@ class Judge:
         """Pages of the same template and name that gave the very row, see `names_itself`."""
         if not self._options.second_look:
             return
-        for other in islice(view.same_row(), _MAX_SAME_ROW):
+        for other in islice(view.same("row_keys"), _MAX_SAME_ROW):
             if (
                 self._gave_row_out(page, other)
                 and in_one_template(page, other)

@@ -59,7 +59,6 @@ OUTSIDE = {
     "redis": {"stores"},
     "duckdb": {"archive"},
     "pyspark": {"archive"},
-    "warcio": {"archive"},
 }
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem != "__init__"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import json
 import shutil
-import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,13 +17,12 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import Fault, Input
-from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
+from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
 from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
 from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
@@ -44,7 +42,7 @@ TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs
 # SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
-LOGGED = ("key", "namespace", "title", "content", "structure", "tokens")  # of a page
+OF_PAGE = ("title", "content", "structure", "tokens")
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
@@ -110,16 +108,24 @@ def dedup(job: DedupJob) -> DedupResult:
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
-        if (made_with := stamp_of(archive)) is not None:
+        if isinstance(archive, StoredPages) and (made_with := archive.made_with()) is not None:
             check_stamp(name, made_with, stamp_for(job.options))
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         _refuse_filled(job.store, job.options)
-    with (
-        scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder,
-        _unchanged(inputs) as refuse_changed,
-    ):
-        return _run(job, inputs, folder, refuse_changed)
+    states = {name: _state(name) for name in inputs}
+
+    def refuse_changed() -> None:
+        if changed := [name for name in inputs if _state(name) != states[name]]:
+            again = "run the same command again once nothing writes to it"
+            raise ArchiveError(f"{changed[0]} has changed while it was read; {again}")
+
+    with scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder:
+        try:
+            return _run(job, inputs, folder, refuse_changed)
+        except (ArchiveError, OSError):
+            refuse_changed()  # which is the reason then
+            raise
 
 
 def _run(
@@ -150,31 +156,11 @@ def _run(
     )
 
 
-@contextmanager
-def _unchanged(names: Iterable[str]) -> Iterator[Callable[[], None]]:
-    """A check that raises ArchiveError for an input that isn't as it was before the block.
-
-    That is also the reason to give for another error in the block.
-    """
-    states = {name: _state(name) for name in names}
-
-    def check() -> None:
-        if changed := [name for name, state in states.items() if _state(name) != state]:
-            again = "run the same command again once nothing writes to it"
-            raise ArchiveError(f"{changed[0]} has changed while it was read; {again}")
-
-    try:
-        yield check
-    except (ArchiveError, OSError):
-        check()
-        raise
-
-
 def _state(name: str) -> object:
-    """What changes with an input: size, time and number of its file, or of a folder's files."""
+    """What changes with an input: size, time and number of its file, or of a folder's pages."""
     path = Path(name)
     try:
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        files = [page for page, _ in Folder(path).files()] if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
     except OSError:  # a store's URL, or it is gone
         return None
@@ -203,7 +189,8 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            judge_parts(parts, folder, job.options, reading.judged)
+            for _, drops in judge_parts(parts, folder, job.options):
+                reading.dropped += drops
         deque(parts, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:
@@ -220,8 +207,6 @@ def _refuse_places(job: DedupJob) -> None:
     names = [*job.inputs, str(job.to), str(job.texts or "")]
     if odd := [name for name in names if name.encode("utf-8", "replace").decode() != name]:
         raise ArchiveError(f"{odd[0]!r} is not a name in UTF-8; rename it")
-    if job.store == "memory:":
-        raise ArchiveError("a store in memory ends with the job; name another")
     if job.to.suffix not in ENDINGS:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
     written = [job.to, job.drop_log, job.faults, *filter(None, [job.texts])]
@@ -262,13 +247,9 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
         unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
         texts = "; if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD=body"
         return f"no page of {names} can be read: {unread}{texts if 'no_html' in kinds else ''}"
-    if not reading.pages or reading.timed:
-        return None
-    if job.time_field is not None:
-        return f"no page of {names} has a time in {job.time_field!r}, the --time-field"
-    if job.keep == "earliest":
-        how = "name the field that holds it by --time-field"
-        return f"no page of {names} has the time it was fetched, which --keep earliest needs: {how}"
+    if reading.pages and not reading.timed and (job.time_field or job.keep == "earliest"):
+        where = f" in {job.time_field!r}" if job.time_field else ""
+        return f"no page of {names} has a time{where}: name the field that holds it, --time-field"
     return None
 
 
@@ -278,15 +259,17 @@ def write_drop_log(
     """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
-    columns = ", ".join(f"page.{column}" for column in LOGGED)
     drops = f"""
-        SELECT {columns}, verdict.kept, verdict.reason, verdict.rejected_by, {MEASURED},
-            verdict.fields, twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
+        SELECT page.key AS url, page.namespace, NOT verdict.kept AS dropped, verdict.reason,
+            verdict.rejected_by, verdict.fields AS differing_fields, {MEASURED},
+            twin.key AS twin_url, coalesce(left(twin.title, {TITLE_CHARS}), '') AS twin_title,
+            twin.time AS twin_first_seen, {", ".join(f"page.{name}" for name in OF_PAGE)}
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
         WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row))
+        page = _fingerprint(*(row.pop(name) for name in OF_PAGE))
+        log.write(Verdict(**row), page)
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:
@@ -297,26 +280,11 @@ def write_drop_log(
     log.close()
 
 
-def _verdict(row: Mapping[str, Any]) -> Verdict:
-    return Verdict(
-        url=row["key"],
-        dropped=not row["kept"],
-        reason=row["reason"],
-        rejected_by=row["rejected_by"],
-        differing_fields=tuple(row["fields"] or ()),
-        twin_url=row["twin_key"],
-        twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
-        twin_first_seen=row["twin_time"],
-        namespace=row["namespace"],
-        **{name: row[name] for name in MEASURES},
-    )
-
-
-def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
-    hexes = (row["content"], row["structure"])
-    content, structure = (None if each is None else int(each, 16) for each in hexes)
-    title, tokens = row["title"] or "", row["tokens"] or 0
-    return PageFingerprint(content, structure, None, "", title, tokens, url=row["key"])
+def _fingerprint(
+    title: str, content: str | None, structure: str | None, tokens: int | None
+) -> PageFingerprint:
+    known = [None if digits is None else int(digits, 16) for digits in (content, structure)]
+    return PageFingerprint(known[0], known[1], None, "", title, tokens or 0)
 
 
 def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
@@ -390,7 +358,7 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
 def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     rows = engine.rows(f"""
-        SELECT namespace, key AS url, title, text, coalesce(time, {int(time.time())}) AS kept_at
+        SELECT namespace, key AS url, title, text, first_seen AS kept_at
         FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
     """)
     texts = (PageText(**row) for row in rows if options.keep_text)

@@ -103,7 +103,7 @@ def item_page(
         source = with_values(item_source(item, options), item, options)
     except PageError as error:
         return Fault(number, error.kind, str(error), place)
-    fetched = None if time_field is None else _unix_seconds(item.get(time_field))
+    fetched = None if time_field is None else unix_seconds(item.get(time_field))
     return Page(number, source._replace(html=_original(source.html)), fetched)
 
 
@@ -160,10 +160,10 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     rows = csv.reader(lines)
     try:
         names = next(rows, [])
+        if not names:
+            raise csv.Error("it is empty")
     except csv.Error as error:
-        raise ArchiveError(f"{path} has no header: it is not a row of CSV: {error}") from error
-    if not names:
-        raise ArchiveError(f"{path} has no header, and no items")
+        raise ArchiveError(f"{path} has no header: {error}") from error
     yield lines.taken(), None
     while True:
         item: Mapping[str, Any] | str | None = None
@@ -173,17 +173,11 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
                 item = {name: value for name, value in zip(names, values, strict=True) if value}
         except StopIteration:
             return
-        except _RestOfLine:
-            item = None
         except csv.Error as error:
-            item = f"it is not a row of CSV: {error}"
+            item = None if lines.is_rest else f"it is not a row of CSV: {error}"
         except ValueError:
             item = f"it has {len(values)} fields, the header {len(names)}"
         yield lines.taken(), item
-
-
-class _RestOfLine(Exception):
-    """What was read is the rest of a line that is too long."""
 
 
 class _RowLines:
@@ -193,6 +187,7 @@ class _RowLines:
         self._pieces = enumerate(_pieces(file))
         self._taken: list[bytes] = []
         self._size = 0
+        self.is_rest = False  # whether the last was the rest of a line that is too long
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -201,8 +196,7 @@ class _RowLines:
         number, (line, is_whole) = next(self._pieces)
         self._taken.append(line)
         self._size += len(line)
-        if is_whole is None:
-            raise _RestOfLine
+        self.is_rest = is_whole is None
         if not is_whole or self._size > MAX_ROW_BYTES:
             raise csv.Error(TOO_LONG)
         return _text_of(line, number)
@@ -241,7 +235,7 @@ def _original(html: bytes | str) -> bytes | str:
     return html
 
 
-def _unix_seconds(moment: object) -> float | None:
+def unix_seconds(moment: object) -> float | None:
     """The Unix time of a number, or of a date or time by RFC 3339; in UTC if it has no zone.
 
     None for other values, and for NaN and years after 9999 (milliseconds).

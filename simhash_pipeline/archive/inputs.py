@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.archive.feeds import Feed, feed_kind
+from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
@@ -41,7 +42,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
     except StoreError as error:  # it doesn't exist
         raise ArchiveError(str(error)) from error
-    except ImportError as error:  # feeds and folders don't need the extra
+    except ImportError as error:  # only Parquet needs the extra
         how = "pip install 'simhash-pipeline[archive]'"
         raise ArchiveError(f"{name} needs {error.name}: {how}") from error
 
@@ -58,8 +59,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
     if kind in (".warc", ".wet"):
-        from simhash_pipeline.archive.warc import WarcFile
-
         return WarcFile(path, options.max_page_bytes)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
@@ -68,11 +67,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
 
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{path} must be {KINDS}")
-
-
-def stamp_of(archive: Input) -> Mapping[str, object] | None:
-    """The options that its fingerprints were made with; None if it has none or they are unknown."""
-    return archive.made_with() if isinstance(archive, StoredPages) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +80,15 @@ class Folder:
     unit: ClassVar[str] = " files"
 
     def total(self) -> int:
-        return len(self._files())
+        return len(self.files())
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, (file, fault) in enumerate(self._files(), 1):
-            if fault is None:
-                yield _file_page(file, number), number
-            else:
-                yield Fault(number, "unreadable", fault, str(file)), number
+        for number, (file, fault) in enumerate(self.files(), 1):
+            yield _file_page(file, number, fault), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
-        dropped = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
+        dropped = {file for number, (file, _) in enumerate(self.files(), 1) if number in without}
 
         def left_out(folder: str, names: list[str]) -> list[str]:
             files = {name: Path(folder, name) for name in names}
@@ -109,7 +100,7 @@ class Folder:
             file, _, reason = error.args[0][0]
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
-    def _files(self) -> list[tuple[Path, str | None]]:
+    def files(self) -> list[tuple[Path, str | None]]:
         """HTML files, and what is not read, with the reason; sorted."""
         suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
         unread, found = list[OSError](), list[tuple[Path, str | None]]()
@@ -134,6 +125,7 @@ class StoredPages:
             return len(store)
 
     def made_with(self) -> Mapping[str, object] | None:
+        """The options that its fingerprints were made with; None if they are unknown."""
         with open_store(self.url, reading=True) as store:
             return store.made_with()
 
@@ -155,9 +147,11 @@ def _is_ordinary(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _file_page(file: Path, number: int) -> Record:
+def _file_page(file: Path, number: int, fault: str | None) -> Record:
     try:
-        source = Source(file.read_bytes(), file.resolve().as_uri())
-        return Page(number, source, file.stat().st_mtime)
+        if fault is None:
+            source = Source(file.read_bytes(), file.resolve().as_uri())
+            return Page(number, source, file.stat().st_mtime)
     except OSError as error:
-        return Fault(number, "unreadable", str(error.strerror), str(file))
+        fault = str(error.strerror)
+    return Fault(number, "unreadable", fault, str(file))

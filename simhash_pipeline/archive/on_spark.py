@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -39,25 +37,8 @@ ROW_BITS = 40
 _ROW, _PLACE = "simhash_row", "simhash_place"
 
 
-def _session(master: str | None = None) -> SparkSession:
-    """The current session, or a new one."""
-    if master is not None and master.startswith("local"):
-        # Else workers run the first python3 in PATH, which may lack this package.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder: SparkSession.Builder = SparkSession.builder.appName("simhash dedup")
-    spark = (builder if master is None else builder.master(master)).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
-
-
 def dedup_on_cluster(
-    source: str,
-    to: str,
-    options: Options,
-    *,
-    keep: str = "first",
-    time_field: str | None = None,
-    master: str | None = None,
+    source: str, to: str, options: Options, *, keep: str = "first", time_field: str | None = None
 ) -> list[dict[str, Any]]:
     """Write the result for the Parquet files at `source` to `to`; returns page counts by verdict.
 
@@ -65,7 +46,9 @@ def dedup_on_cluster(
     is done. ArchiveError for missing columns, OptionsError for options that name missing things.
     """
     fingerprinter(options)
-    spark = _session(master).newSession()  # with settings and views of its own
+    spark = SparkSession.builder.appName("simhash dedup").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark = spark.newSession()  # with settings and views of its own
     pages = spark.read.parquet(source)
     paths = pages.select(functions.col("_metadata.file_path")).distinct().collect()
     names = sorted(path for (path,) in paths)

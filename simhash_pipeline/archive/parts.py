@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -41,7 +42,7 @@ Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
-# Of a stored column: unknown times are null, fingerprints are hex digits.
+# Of a stored column: fingerprints are hex digits.
 _ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.string(), pa.binary())
 _TYPES = dict(zip(COLUMN_TYPES, _ARROW_TYPES, strict=True))
 PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
@@ -76,9 +77,6 @@ class ReadSummary:
     timed: int = 0  # pages with the time they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
-
-    def judged(self, pages: int, drops: int) -> None:
-        self.dropped += drops
 
 
 @contextmanager
@@ -197,13 +195,11 @@ def _pdf_readers(options: Options) -> Readers:
     return Readers(options, fingerprinter(options), is_closing=lambda: False)
 
 
-def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
-    """The rows' pages as the judge takes them; an unknown time is `now`."""
+def stored_pages(rows: pa.RecordBatch) -> Iterator[StoredPage]:
+    """The rows' pages as the judge takes them."""
     columns = {name: rows.column(name).to_pylist() for name in STORED}
     for name in COLUMN_BITS:
         columns[name] = [None if digits is None else int(digits, 16) for digits in columns[name]]
-    for name in ("first_seen", "seen_at"):
-        columns[name] = [int(now) if time is None else time for time in columns[name]]
     columns["title"] = [title[:TITLE_CHARS] for title in columns["title"]]
     return map(StoredPage, *columns.values())
 
@@ -223,7 +219,8 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         else:
             page = reader.read(source)
         said = said_by(page, source)
-        stored = stored_page(source.url, page, options, record.time or 0, said)
+        seen_at = time.time() if record.time is None else record.time
+        stored = stored_page(source.url, page, options, seen_at, said)
     except PageError as error:
         return row | {"fault": str(error)}
     except Exception as error:  # an error in this package must not stop the job
@@ -231,8 +228,6 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     return {
         **row,
         **_stored(stored),
-        "first_seen": None if record.time is None else stored.first_seen,
-        "seen_at": None if record.time is None else stored.seen_at,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "item_names": [_utf8(name) for name in said.names.values()],

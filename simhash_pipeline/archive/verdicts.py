@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import glob
 import os
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -51,9 +50,7 @@ SCHEMA = pa.schema(
         ("reason", pa.string()),
         ("group", pa.int64()),  # the position of the group's kept page
         ("twin", pa.int64()),  # the position of the page it was found near
-        ("content_distance", pa.int32()),
-        ("structure_distance", pa.int32()),
-        ("sketch_distance", pa.int32()),
+        *((name, pa.int32()) for name in MEASURES[:3]),
         ("similarity", pa.float64()),
         ("rejected_by", pa.string()),
         ("fields", pa.list_(pa.string())),  # of their items, that differ
@@ -78,18 +75,18 @@ def shared_by(options: Options) -> str:
 def judge_rows(
     batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
 ) -> Iterator[pa.RecordBatch]:
-    """The verdicts on rows, in their order; a page without a time counts as seen now.
+    """The verdicts on rows, in their order.
 
     The store must have no other user.
     """
     options = replace(options, keep="first")  # the rows are in the order to be kept
-    judge, now = Judge(store, options, repeats_since=0), time.time()
+    judge = Judge(store, options, repeats_since=0)
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
         of_items = ({byte_of(name): name for name in each or ()} for each in names)
-        pages = zip(stored_pages(batch, now), blocks, of_items, strict=True)
+        pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]
         rows = [_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
@@ -113,18 +110,12 @@ def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, 
     }
 
 
-def judge_parts(
-    parts: Iterable[Path],
-    folder: Path,
-    options: Options,
-    judged: Callable[[int, int], object] = lambda pages, drops: None,
-) -> None:
+def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterator[tuple[int, int]]:
     """Judge the rows of parts in their order; writes verdicts and kept pages into the folder.
 
-    `judged` is called with the numbers of pages and drops that are added.
+    The numbers of pages and drops that were added.
     """
-    for counts in _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options):
-        judged(*counts)
+    return _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options)
 
 
 def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:

@@ -450,7 +450,7 @@ def _nearest(store: Store, page: StoredPage) -> StoredPage | None:
     """
 
     def look(view: View) -> tuple[Action, StoredPage | None]:
-        near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
+        near = (found for found, _ in view.near("content", MAX_DISTANCE_BITS))
         same = (found for column in ("digest", "minhash") for found in view.same(column))
         return Action.SKIP, next(chain(near, same), None)
 

@@ -14,8 +14,7 @@ A value lies in four buckets, one for each key. A bucket is a bytes object of pa
     bucket   [value value]    []      [value]           its buckets; a Python integer costs 40
 
 A look-up joins the buckets that it probes and counts differing bits in one go. The numbers of the
-values in block 0's buckets lie in buckets of their own, in the same order: a smaller number is an
-older value. Buckets are sorted by age, so the oldest values are found without a look at all.
+values in block 0's buckets lie in buckets of their own, in the same order.
 
 Which buckets can hold a neighbour? Write k = 4a + r with r < 4. If blocks 0..r each differed in
 a + 1 bits or more, and the other blocks in a or more, that would be (r + 1)(a + 1) + (3 - r)a
@@ -38,14 +37,20 @@ Hamming space with multi-index hashing" (CVPR 2012).
 
 from __future__ import annotations
 
-import heapq
 import struct
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
-from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, NDArray, np, refuse_other_distances
+from simhash_pipeline.bits import (
+    BITS,
+    MAX_DISTANCE_BITS,
+    NDArray,
+    np,
+    packed_bits,
+    refuse_other_distances,
+)
 
 BLOCKS = 4
 BLOCK_BITS = BITS // BLOCKS
@@ -63,7 +68,7 @@ VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
 ONE_BY_ONE = 64  # values that are compared in Python: a store of 60,000 does without numpy
-FEW = 32  # hits that are sorted one by one, in a quarter of the time
+FEW = 100  # hits that are sorted one by one
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
 
@@ -76,7 +81,6 @@ class FingerprintIndex:
     """
 
     def __init__(self) -> None:
-        self._next_number = 0
         self._empty(KEY_BITS)
 
     def near(
@@ -87,29 +91,34 @@ class FingerprintIndex:
         :param value: 64 bits.
         :param max_distance_bits: 0-8, inclusive.
         :param limit: at most this many, which bounds the cost however many there are.
-        :return: (stored value, distance in bits), nearest first, then the one added first.
+        :return: (stored value, distance in bits), nearest first, then the smallest.
         :raises ValueError: for another distance, and for a value that is no fingerprint.
         """
-        return list(islice(self._nearest(value, max_distance_bits, limit), limit))
+        refuse_other_distances(max_distance_bits)
+        packed_bits(value)  # refuses what is no fingerprint
+        keys, probes = self._keys(value), self._probes[max_distance_bits]
+        joined = b"".join([self._buckets[keys[block] ^ mask] for block, mask in probes])
+        if len(joined) > SIZE * ONE_BY_ONE:
+            return nearest(np.frombuffer(joined, WORD), value, max_distance_bits, limit)
+        words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)
+        near = [word for word in words if (word ^ value).bit_count() <= max_distance_bits]
+        return _sorted(near, value)[:limit]
 
     def add(self, value: int, number: int | None = None) -> bool:
         """Store the value.
 
         :param value: 64 bits.
-        :param number: above all numbers before, up to 2**32 - 1; the next one by default.
+        :param number: what `number_of` answers, up to 2**32 - 1; how many there were by default.
         :return: False when it was stored already; it keeps its number then.
-        :raises ValueError: for a lower number, and for a value that is no fingerprint.
+        :raises ValueError: for a value that is no fingerprint.
         """
-        packed, keys, buckets = _packed(value), self._keys(value), self._buckets
-        if _position(buckets[keys[0]], packed) >= 0:
+        packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
+        if position(buckets[keys[0]], packed) >= 0:
             return False
-        number = self._next_number if number is None else number
-        if number < self._next_number:
-            raise ValueError(f"a number is at least {self._next_number} by now, not {number}")
+        number = self._length if number is None else number
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
-        self._next_number = number + 1
         self._length += 1
         if self._length > self._most:
             self._widen(self._length)
@@ -121,14 +130,14 @@ class FingerprintIndex:
         :param value: 64 bits.
         :return: False when it was not stored.
         """
-        if value not in self:
+        packed, keys = packed_bits(value), self._keys(value)
+        row = position(self._buckets[keys[0]], packed) // SIZE
+        if row < 0:
             return False
-        packed, keys = _packed(value), self._keys(value)
-        row = _position(self._buckets[keys[0]], packed) // SIZE
         self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
         for key in keys:
             bucket = self._buckets[key]
-            self._buckets[key] = _without(bucket, _position(bucket, packed), SIZE)
+            self._buckets[key] = _without(bucket, position(bucket, packed), SIZE)
         self._length -= 1
         return True
 
@@ -139,15 +148,15 @@ class FingerprintIndex:
         :return: how many were new.
         :raises ValueError: for a value that is no fingerprint; nothing is stored then.
         """
-        packed = b"".join(map(_packed, values))
+        packed = b"".join(map(packed_bits, values))
         count = len(packed) // SIZE
         if count < self._length * BULK_SHARE:
             return sum(self.add(_unpacked(packed, row)) for row in range(count))
-        numbers = np.arange(self._next_number, self._next_number + count, dtype=np.uint32)
+        numbers = np.arange(self._length, self._length + count, dtype=np.uint32)
         return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Store packed values (little-endian) with rising numbers above all before; which were new.
+        """Store packed values (little-endian) with these numbers; which were new.
 
         Of equal rows the first is new.
         """
@@ -160,8 +169,8 @@ class FingerprintIndex:
 
     def number_of(self, value: int) -> int | None:
         """The number it was added with; None when it is not stored."""
-        packed, key = _packed(value), self._keys(value)[0]
-        start = _position(self._buckets[key], packed)
+        packed, key = packed_bits(value), self._keys(value)[0]
+        start = position(self._buckets[key], packed)
         if start < 0:
             return None
         first = start // SIZE * NUMBER_SIZE
@@ -197,16 +206,15 @@ class FingerprintIndex:
         """Take longer keys, enough for `length` values."""
         rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), WORD)
         numbers = np.frombuffer(b"".join(self._numbers), "<u4")
-        order = np.argsort(numbers)
         while length > self._most:
             self._empty(self._key_bits + MORE_KEY_BITS)
-        self._insert(rows[order], numbers[order])
+        self._insert(rows, numbers)
 
     def _insert(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> None:
         """Sort new values by each key in turn and append them bucket by bucket."""
         if not len(rows):
             return
-        low = _low(rows)
+        low = rows.view("<u2").reshape(len(rows), BLOCKS)
         for block, (_, first_bucket) in enumerate(self._places):
             keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
             order = np.argsort(keys, kind="stable")  # 16 bits by radix
@@ -214,68 +222,7 @@ class FingerprintIndex:
             _append(self._buckets, first_bucket, rows[order], ends)
             if block == 0:
                 _append(self._numbers, 0, numbers[order], ends)
-        self._next_number = max(self._next_number, int(numbers.max()) + 1)
         self._length += len(rows)
-
-    def _nearest(
-        self, value: int, max_distance_bits: int, limit: int | None
-    ) -> Iterator[tuple[int, int]]:
-        """Every stored value within the distance, once: nearest first, then oldest."""
-        refuse_other_distances(max_distance_bits)
-        needle = _packed(value)
-        keys, probes = self._keys(value), self._probes[max_distance_bits]
-        probed = [self._buckets[keys[block] ^ mask] for block, mask in probes]
-        joined = b"".join(probed)
-        if len(joined) <= SIZE * ONE_BY_ONE:
-            words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)
-            near = [word for word in words if (word ^ value).bit_count() <= max_distance_bits]
-            yield from self._sorted({word: (word ^ value).bit_count() for word in near})
-            return
-        differing = np.bitwise_count(np.frombuffer(joined, WORD) ^ np.frombuffer(needle, WORD))
-        # Nearly always, and the fastest way:
-        if differing.item(differing.argmin()) > max_distance_bits:
-            return
-        hits = (differing <= max_distance_bits).nonzero()[0]
-        if len(hits) <= FEW:
-            rows = hits.tolist()
-            yield from self._sorted({_unpacked(joined, row): differing.item(row) for row in rows})
-            return
-        ends = np.cumsum([len(bucket) // SIZE for bucket in probed])
-        numbers = b"".join([self._numbers[keys[0] ^ mask] for block, mask in probes if block == 0])
-        for distance in np.unique(differing[hits]).tolist():
-            rows = hits[differing[hits] == distance]
-            rows = rows[self._are_first(joined, rows, value, max_distance_bits, ends)]
-            by_age = [
-                self._numbered(joined, numbers, part[:limit].tolist())
-                for part in np.split(rows, rows.searchsorted(ends))
-                if part.size
-            ]
-            yield from ((found, distance) for _, found in heapq.merge(*by_age))
-
-    def _sorted(self, near: dict[int, int]) -> list[tuple[int, int]]:
-        return sorted(near.items(), key=lambda pair: (pair[1], self.number_of(pair[0])))
-
-    def _are_first(
-        self, joined: bytes, rows: NDArray[np.intp], value: int, max_distance_bits: int, ends: Any
-    ) -> NDArray[np.bool_]:
-        """Whether each row is in the bucket of its first key that is probed: each value is once."""
-        blocks = np.array([block for block, _ in self._probes[max_distance_bits]])
-        apart = _low(np.frombuffer(joined, WORD)[rows] ^ np.frombuffer(_packed(value), WORD))
-        flips = np.bitwise_count(apart & apart.dtype.type(self._mask))
-        first = (flips <= np.array(radii(max_distance_bits))).argmax(axis=1)
-        is_first: NDArray[np.bool_] = first == blocks[ends.searchsorted(rows, side="right")]
-        return is_first
-
-    def _numbered(
-        self, joined: bytes, numbers: bytes, rows: list[int]
-    ) -> Iterator[tuple[int, int]]:
-        """(number, value) of rows of one bucket, oldest first, looked up as they are asked for."""
-        for row in rows:
-            value, at = _unpacked(joined, row), row * NUMBER_SIZE
-            if at < len(numbers):
-                yield int.from_bytes(numbers[at : at + NUMBER_SIZE], "little"), value
-            else:
-                yield self.number_of(value) or 0, value
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
@@ -299,52 +246,53 @@ class FingerprintIndex:
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
     """For each block the masks to probe its key with: those of at most its radius of set bits.
 
-    None for a radius of -1, then 1, 13, 79 for keys of 12 bits.
+    By the pigeonhole rule above; none for a radius of -1, then 1, 13, 79 for keys of 12 bits.
     """
+    radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
     return [
         [
             sum(1 << bit for bit in bits)
-            for count in range(radius + 1)
+            for count in range(radius + (block <= last_wide_block))
             for bits in combinations(range(key_bits), count)
         ]
-        for radius in radii(max_distance_bits)
+        for block in range(BLOCKS)
     ]
 
 
-def radii(max_distance_bits: int) -> list[int]:
-    """For each block how many bits of its key are flipped, by the pigeonhole rule above.
+def nearest(
+    words: NDArray[Any], value: int, max_distance_bits: int, limit: int | None
+) -> list[tuple[int, int]]:
+    """(word, distance) of the words near a value: nearest first, then the smallest.
 
-    -1: the block isn't probed.
+    There is one at least; each may come several times.
     """
-    radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
-    return [radius if block <= last_wide_block else radius - 1 for block in range(BLOCKS)]
+    differing = np.bitwise_count(words ^ np.uint64(value))
+    # Nearly always, and the fastest way:
+    if differing.item(differing.argmin()) > max_distance_bits:
+        return []
+    near = words[differing <= max_distance_bits]
+    if len(near) > FEW:
+        near = np.unique(near)
+        near = near[np.argsort(np.bitwise_count(near ^ np.uint64(value)), kind="stable")[:limit]]
+    return _sorted(near.tolist(), value)[:limit]
 
 
-def _low(rows: NDArray[Any]) -> NDArray[Any]:
-    """Each row's four blocks in four columns."""
-    return rows.view("<u2").reshape(len(rows), BLOCKS)
-
-
-def _packed(value: int) -> bytes:
-    try:
-        return value.to_bytes(SIZE, "little")
-    except (AttributeError, TypeError, OverflowError):
-        raise ValueError(
-            f"a fingerprint of {BITS} bits is a whole number from 0 to 2**{BITS} - 1, not {value!r}"
-        ) from None
+def _sorted(words: list[int], value: int) -> list[tuple[int, int]]:
+    near = sorted({((word ^ value).bit_count(), word) for word in words})
+    return [(word, distance) for distance, word in near]
 
 
 def _unpacked(packed: bytes, row: int) -> int:
     return int.from_bytes(packed[row * SIZE : (row + 1) * SIZE], "little")
 
 
-def _position(bucket: bytes, row: bytes) -> int:
-    """Where the row starts in the bucket, in bytes; -1 when it isn't there.
+def position(bucket: bytes, row: bytes, size: int = SIZE) -> int:
+    """Where a row of this size that begins so starts in the bucket; -1 when there is none.
 
     Bytes of two neighbouring rows may look like the row: only whole rows count.
     """
     start = bucket.find(row)
-    while start % len(row) and start >= 0:
+    while start % size and start >= 0:
         start = bucket.find(row, start + 1)
     return start
 

@@ -12,7 +12,9 @@ from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from simhash_pipeline.bits import BITS
+import msgspec
+
+from simhash_pipeline.bits import packed_bits
 from simhash_pipeline.errors import StoreMismatch
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _SECRET_PARAMETER = re.compile(
     r".*?(?=&(?:db|protocol|username|client_name|wait_secs|lost|(?:ssl|socket)_\w+)=|\Z)"
 )
 _SCHEME = r"\s*(?:[a-z][\w+.-]*(?:[:;]/*|//+)|(?:redis|valkey)\w*/|//+)"
-_CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}|\s*)(?:([^:/]*)(:.*))?")
+_CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}).*@|\A[^/]*:.*@")
 _NO_PORT = re.compile(rf"(?is)\A((?:{_SCHEME}[^:/?\[]+|\s*[^:/?\[]{{2,}}):)(?!/|\d*(?:[/?,]|\Z)).*")
 IndexPlace = Literal["memory", "disk"]
 
@@ -35,8 +37,9 @@ IndexPlace = Literal["memory", "disk"]
 # are near; the judge gives up after as many pages.
 MOST_NEAR = 200
 
+ID_SIZE = 8  # of a page's id, and of values that pages have in common
 # Of a column: how many bytes it has, and whether pages are found by a near value or by its own.
-_8, _16 = {"width": 8}, {"width": 16}
+_8, _16 = {"width": ID_SIZE}, {"width": 16}
 _NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
 
 
@@ -149,7 +152,7 @@ class Lookup(Protocol):
     def near_values(
         self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        """(value, distance) of the nearest 200 values: nearest first, then oldest.
+        """(value, distance) of the nearest 200 values: nearest first, then smallest.
 
         Some values may have no page in the namespace.
         """
@@ -193,24 +196,27 @@ class View:
         found = self._lookup.page_of(self._page.namespace, url)
         return None if found is None else found[1]
 
-    def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
-        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
-        return self._near("content", self._page.content, max_distance_bits)
+    def near(self, column: str, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest.
 
-    def near_structure(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
-        """The same for the structure fingerprint."""
-        return self._near("structure", self._page.structure, max_distance_bits)
+        By a column of `NEAR_COLUMNS`.
+        """
+        value: int | None = getattr(self._page, column)
+        if value is None:
+            return
+        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
+        for distance, pairs in groupby(found, key=itemgetter(1)):
+            for page in self._others(column, [stored for stored, _ in pairs]):
+                yield page, distance
 
     def same(self, column: str) -> Iterator[StoredPage]:
-        """Pages with the page's value in a column of `SAME_COLUMNS`, oldest first."""
+        """Pages with the page's value in a column, oldest first.
+
+        One of `SAME_COLUMNS`, or `row_keys`, of which the first counts.
+        """
         value: bytes | None = getattr(self._page, column)
         if value is not None:
-            yield from self._others(column, [value])
-
-    def same_row(self) -> Iterator[StoredPage]:
-        """Pages with the first of the page's row keys, oldest first."""
-        if self._page.row_keys is not None:
-            yield from self._others("row_keys", each_row_key(self._page.row_keys)[:1])
+            yield from self._others(column, [value[:ID_SIZE]])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
@@ -221,16 +227,6 @@ class View:
         if host not in self._repeated_text:
             self._repeated_text[host] = self._lookup.repeated_text(self._page.namespace, host)
         return self._repeated_text[host]
-
-    def _near(
-        self, column: str, value: int | None, max_distance_bits: int
-    ) -> Iterator[tuple[StoredPage, int]]:
-        if value is None:
-            return
-        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
-        for distance, pairs in groupby(found, key=itemgetter(1)):
-            for page in self._others(column, [stored for stored, _ in pairs]):
-                yield page, distance
 
     def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
         site = self._page.site if self.one_site else None
@@ -346,9 +342,11 @@ class Store(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(self, *exception: object) -> None: ...
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
@@ -370,100 +368,82 @@ def _shown(options: Mapping[str, object], option: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """The URL as logs and messages may show it: whatever may be a password is masked.
+    """The URL as logs and messages may show it: whatever may be a user or a password is masked.
 
-    So is what stands where a password does in a mistyped URL: `u:pw@host`, `redis//u:pw@host`.
+    So is what stands where these do in a mistyped URL: `u:pw@host`, `redis//u:pw@host`.
     """
     if url.strip() == "memory:" or url.startswith(SQLITE):
         return url
     shown = _SECRET_PARAMETER.sub(r"\1***", url)
-    credentials, at, place = shown.rpartition("@")
-    if not at:
-        return _NO_PORT.sub(r"\1***", shown)  # u:pw, the host forgotten
-    scheme, user, password = _CREDENTIALS.findall(credentials)[0]
-    if not scheme.strip() and not password:
-        return shown
-    return f"{scheme}{user}:***@{place}" if password else f"{scheme}***@{place}"
+    masked, count = _CREDENTIALS.subn(r"\1***@", shown)
+    return masked if count else _NO_PORT.sub(r"\1***", shown)  # u:pw, the host forgotten
 
 
 # Stored pages and texts as bytes: on Redis both, in SQLite the texts.
 #
-#     page    flags (2 bytes); compressed: the numbers that are always there and the texts' lengths,
-#             a line break, the texts; for each flag that is set the column's bytes, behind their
-#             number (2 bytes) if it has no width
-#     text    compressed: the numbers of characters of the main text and of what was left out of
-#             it, the title, with blanks between; a line break; both; what its item says
-#
-# A page that declares its own URL as its address, as most do, is flagged, and its address left out.
-ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
-_ALWAYS = [(one.name, one.type) for one in COLUMNS if not one.type.endswith("| None")]
-_ALWAYS.remove(("namespace", "str"))  # it is in the key
-_OPTIONAL = [(one.name, one.width) for one in COLUMNS if one.type.endswith("| None")]
-_OWN_ADDRESS = 1 << len(_OPTIONAL)  # a flag
+#     page    compressed: a MessagePack array of the sizes of the columns that may be None, and of
+#             the other columns but the namespace, which is in the key; behind it the bytes of the
+#             former. The address of a page that declares its own URL, as most do, has none
+#     text    compressed: a MessagePack array of the title, the main text, what was left out of it,
+#             and what its item says
+_OPTIONAL = tuple(one.name for one in COLUMNS if one.type.endswith("| None"))
+_ALWAYS = [one for one in COLUMNS if one.name not in ("namespace", *_OPTIONAL)]
+_optional_of, _always_of = (attrgetter(*_OPTIONAL), attrgetter(*(one.name for one in _ALWAYS)))
+_KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float}
+_HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _ALWAYS))
+_heads = msgspec.msgpack.Decoder(tuple[_HEAD])
+_texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
 _WINDOW = -9  # of zlib: 512 bytes, and no header
-# What many pages have in common, the commonest last. With it, and as the site stands in the URL, a
-# third of what is compressed goes: of 1,044 pages 78 bytes each.
+# What many pages have in common, the commonest last. With it, and as the site is in the URL, a
+# third of what is compressed goes.
 _COMMON = (
     b".htm.php/index.html/article/2024/02/blog/news/20content/page/category/en/.co.uk/.net/.org/.com/"
-    b" 12 1700000000 1700000000 3f 0 3f\nhttps://www."
+    b"\xabexample.com\xa0\xd9b\xce\x0f\xff\xff\xff\xa0"
+    b"\xdc\x00\x16\x08\x08\x10\x08\x08\x24\x00\xc0\x08\xc0\xc0\xc0\xcc\xd2\xd9;https://www."
 )
 
 
 def packed_page(page: StoredPage) -> bytes:
     """The page, but for its namespace; ValueError if a fingerprint is too wide."""
-    is_own = declares_itself(page)
-    parts, flags = [], _OWN_ADDRESS if is_own else 0
-    for flag, (name, width) in enumerate(_OPTIONAL):
-        value = getattr(page, name)
-        if value is None or (name == "address" and is_own):
-            continue
-        flags |= 1 << flag
-        if width is None:
-            parts.append(len(value).to_bytes(_LENGTH_SIZE, "little"))
-        parts.append(packed_number(value, COLUMN_BITS[name]) if name in COLUMN_BITS else value)
-    numbers, texts = [], []
-    for name, kind in _ALWAYS:
-        value = getattr(page, name)
-        if kind == "str":
-            texts.append(value)
-            value = len(value)
-        numbers.append(f"{value:.17g}" if kind == "float" else f"{value:x}")
-    said = f"{' '.join(numbers)}\n{''.join(texts)}".encode("utf-8", "replace")
+    parts = dict(zip(_OPTIONAL, _optional_of(page), strict=True))
+    for name, bits in COLUMN_BITS.items():
+        if parts[name] is not None:
+            parts[name] = packed_bits(parts[name], bits)
+    if declares_itself(page):
+        parts["address"] = b""
+    sizes = [None if part is None else len(part) for part in parts.values()]
     packer = zlib.compressobj(wbits=_WINDOW, memLevel=1, zdict=_COMMON)
-    head = flags.to_bytes(FLAGS_SIZE, "little")
-    return b"".join([head, packer.compress(said), packer.flush(), *parts])
+    head = packer.compress(_array([*sizes, *_always_of(page)])) + packer.flush()
+    return b"".join([head, *filter(None, parts.values())])
 
 
 def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     """The page that was packed; zlib.error or ValueError for other bytes."""
-    flags = int.from_bytes(raw[:FLAGS_SIZE], "little")
-    unpacker = zlib.decompressobj(_WINDOW, _COMMON)
-    numbers, _, said = unpacker.decompress(raw[FLAGS_SIZE:]).decode().partition("\n")
-    rest = unpacker.unused_data
-    values: dict[str, Any] = {"namespace": namespace}
-    for (name, kind), number in zip(_ALWAYS, numbers.split(" "), strict=True):
-        values[name] = float(number) if kind == "float" else int(number, 16)
-        if kind == "str":
-            values[name], said = said[: values[name]], said[values[name] :]
-    for flag, (name, width) in enumerate(_OPTIONAL):
-        values[name] = None
-        if flags >> flag & 1:
-            size = width
-            if size is None:
-                size = int.from_bytes(rest[:_LENGTH_SIZE], "little")
-                rest = rest[_LENGTH_SIZE:]
-            value, rest = rest[:size], rest[size:]
-            values[name] = int.from_bytes(value, "little") if name in COLUMN_BITS else value
-    if flags & _OWN_ADDRESS:
+    unpacker, at = zlib.decompressobj(_WINDOW, _COMMON), 0
+    head = _read(_heads, unpacker.decompress(raw))
+    values = dict(zip((*_OPTIONAL, *(one.name for one in _ALWAYS)), head, strict=True))
+    for name in _OPTIONAL:
+        if (size := values[name]) is not None:
+            part = unpacker.unused_data[at : at + size]
+            values[name] = int.from_bytes(part, "little") if name in COLUMN_BITS else part
+            at += size
+    if values["address"] == b"":
         values["address"] = page_id(values["url"])
-    return StoredPage(**values)
+    return StoredPage(namespace=namespace, **values)
 
 
-def packed_number(value: int, bits: int = BITS) -> bytes:
-    """The number, lowest byte first; ValueError when it is wider than `bits`."""
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
-    return value.to_bytes(bits // 8, "little")
+def _array(values: Iterable[object]) -> bytes:
+    """MessagePack's array; lone surrogates become "?"."""
+    return msgspec.msgpack.encode(
+        [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values]
+    )
+
+
+def _read(decoder: msgspec.msgpack.Decoder[Any], array: bytes) -> Any:
+    try:
+        return decoder.decode(array)
+    except msgspec.DecodeError as error:  # which was no ValueError before msgspec 0.21
+        raise ValueError(str(error)) from error
 
 
 def page_id(url: str) -> bytes:
@@ -476,7 +456,7 @@ def page_id(url: str) -> bytes:
 
 def each_row_key(row_keys: bytes | None) -> list[bytes]:
     keys = row_keys or b""
-    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
+    return [keys[at : at + ID_SIZE] for at in range(0, len(keys), ID_SIZE)]
 
 
 def declares_itself(page: StoredPage) -> bool:
@@ -485,17 +465,11 @@ def declares_itself(page: StoredPage) -> bool:
 
 
 def packed_text(text: PageText) -> bytes:
-    """Title and texts; lone surrogates become "?"."""
     title = " ".join(text.title.split())
-    sizes = f"{len(text.text)} {len(text.left_out)}"
-    words = f"{sizes} {title}\n{text.text}{text.left_out}{text.item}"
-    return zlib.compress(words.encode("utf-8", "replace"))
+    return zlib.compress(_array([title, text.text, text.left_out, text.item]))
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
     """The text that was packed; zlib.error or ValueError if it is damaged."""
-    first, _, words = zlib.decompress(content).decode("utf-8").partition("\n")
-    size, left_out_size, title = first.split(" ", 2)
-    end = int(size)
-    last = end + int(left_out_size)
-    return PageText(namespace, url, title, words[:end], kept_at, words[end:last], words[last:])
+    title, text, left_out, item = _read(_texts, zlib.decompress(content))
+    return PageText(namespace, url, title, text, kept_at, left_out, item)

@@ -46,7 +46,12 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):
         return SqliteStore(path, index=place.index, tentative=tentative, reading=reading)
     if _ON_REDIS.match(url):
-        return _redis_store(place, tentative)
+        try:
+            from simhash_pipeline.stores.redis.redis_store import RedisStore
+        except ImportError as error:
+            how = "pip install 'simhash-pipeline[redis]'"
+            raise StoreError(f"store {shown_url(place.url)} needs redis-py: {how}") from error
+        return RedisStore(place.url, tentative=tentative, wait_secs=place.wait_secs)
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")
 
 
@@ -61,15 +66,6 @@ def refuse_absent(url: str) -> None:
         raise StoreError(f"there is no store at {path}: {error.strerror}") from error
     if not is_there:
         raise StoreError(f"there is no store at {path}")
-
-
-def _redis_store(place: StorePlace, tentative: bool) -> Store:
-    try:
-        from simhash_pipeline.stores.redis.redis_store import RedisStore
-    except ImportError as error:
-        how = "pip install 'simhash-pipeline[redis]'"
-        raise StoreError(f"store {shown_url(place.url)} needs redis-py: {how}") from error
-    return RedisStore(place.url, tentative=tentative, wait_secs=place.wait_secs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def outcome(
 ) -> list[dict[str, Any]]:
     """The rows of the result; judged `in_order` of the parts, or sorted."""
     if in_order:
-        judge_parts(sorted(folder.glob("part-*")), folder, options)
+        list(judge_parts(sorted(folder.glob("part-*")), folder, options))
     else:
         with ThreadPoolExecutor() as pool:
             judge_sorted(pool, folder, options, keep)

@@ -281,9 +281,9 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
     monkeypatch.setattr(feeds, "item_page", noted)
     read_when_judged: list[int] = []
 
-    def judged(rows: Any, now: float) -> Any:
+    def judged(rows: Any) -> Any:
         read_when_judged.extend([len(read)] * rows.num_rows)
-        return stored_pages(rows, now)
+        return stored_pages(rows)
 
     monkeypatch.setattr("simhash_pipeline.archive.verdicts.stored_pages", judged)
     pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
@@ -320,7 +320,7 @@ def test_the_password_of_a_store_is_written_nowhere(
             store.stamp(stamp_for(Options()))
             store.insert_many([stored("http://a.example/")])
         dedup(job(tmp_path / "out", url, to=tmp_path / "out" / "out.jsonl"))
-        with pytest.raises(StoreMismatch, match=r"^redis://:\*\*\*@127.0.0.1:\d+/0 holds"):
+        with pytest.raises(StoreMismatch, match=r"^redis://\*\*\*@127.0.0.1:\d+/0 holds"):
             dedup(job(tmp_path, url, options=Options(ngrams=(3,))))
     written = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
     assert {"out.jsonl", "out.jsonl.drops.jsonl"} == {file.name for file in written}
@@ -393,12 +393,9 @@ def test_an_archive_that_can_not_be_read_leaves_the_earlier_result(tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (
-            {"keep": "earliest"},
-            "has the time it was fetched, which --keep earliest needs",
-        ),
-        ({"time_field": "fetched"}, "has a time in 'fetched', the --time-field"),
-        ({"keep": "earliest", "time_field": "x"}, "has a time in 'x', the --time-field"),
+        ({"keep": "earliest"}, "has a time: name the field that holds it, --time-field"),
+        ({"time_field": "fetched"}, "has a time in 'fetched'"),
+        ({"keep": "earliest", "time_field": "x"}, "has a time in 'x'"),
     ],
 )
 def test_times_that_no_page_has_are_asked_for(
@@ -472,6 +469,12 @@ def test_what_the_job_writes_is_not_copied_with_a_folder(
     with pytest.raises(ArchiveError, match=r"^out.parquet lies in the input \.; name other"):
         dedup(job(tmp_path, ".", to=Path("out.parquet"), copies=tmp_path / "clean"))
     assert [file.name for file in tmp_path.rglob("*")] == ["saved", "a.html"]
+
+
+def test_a_folder_may_receive_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.html").write_text(html("One story"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert dedup(job(tmp_path, ".", to=Path("out.jsonl"))).kept == {"thin": 1}
 
 
 @pytest.mark.parametrize("source", [".", "b/.."])

@@ -14,7 +14,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.archive import Fault, Page, StoredRecord, parquet
-from simhash_pipeline.archive.inputs import open_input, stamp_of
+from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
@@ -47,12 +47,11 @@ def test_what_is_no_parquet_file_or_needs_a_missing_library_is_an_archive_error(
     (tmp_path / "a.parquet").write_text("text")
     with pytest.raises(ArchiveError, match=r"a\.parquet is not a Parquet file"):
         open_input(str(tmp_path / "a.parquet"), Options()).total()
-    (tmp_path / "a.warc").touch()
-    for name in [name for name in sys.modules if name.startswith("warcio")]:
+    for name in [name for name in sys.modules if name.startswith("pyarrow")]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "simhash_pipeline.archive.warc", raising=False)
-    with pytest.raises(ArchiveError, match=r"a\.warc needs warcio.*: pip install 'simhash-pipe"):
-        open_input(str(tmp_path / "a.warc"), Options())
+    monkeypatch.delitem(sys.modules, "simhash_pipeline.archive.parquet")
+    with pytest.raises(ArchiveError, match=r"a\.parquet needs pyarrow.*: pip install 'simhash-pip"):
+        open_input(str(tmp_path / "a.parquet"), Options())
 
 
 def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
@@ -302,7 +301,7 @@ def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:
         store.stamp(stamp_for(Options()))
         store.insert_many([stored("http://a.example/1", content=1), stored("http://a.example/2")])
     assert known(url) == known(tmp_path / "seen.db") == ["http://a.example/1", "http://a.example/2"]
-    assert stamp_of(open_input(url, Options())) == stamp_for(Options())
+    assert StoredPages(url).made_with() == stamp_for(Options())
 
 
 def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
     for name, pages in (("b", PAGES[2:]), ("a", [*PAGES[:2], {"url": "no page", "html": None}])):
         pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages" / f"{name}.parquet")
     to = tmp_path / "out.parquet"
-    told = dedup_on_cluster(f"file://{tmp_path}/pages", f"file://{to}", Options(), master=MASTER)
+    told = dedup_on_cluster(f"file://{tmp_path}/pages", f"file://{to}", Options())
     assert told == [
         {"kept": False, "reason": "content", "pages": 2},
         {"kept": True, "reason": "new", "pages": 2},
@@ -129,7 +129,7 @@ def test_other_columns_are_item_values_on_the_cluster(tmp_path: Path) -> None:
     rows.append({**rows[4], "url": "http://a.example/again"})
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
     to = tmp_path / "out.parquet"
-    dedup_on_cluster(f"file://{tmp_path}/a.parquet", f"file://{to}", Options(), master=MASTER)
+    dedup_on_cluster(f"file://{tmp_path}/a.parquet", f"file://{to}", Options())
     found = pq.read_table(to).to_pylist()
     assert [row["url"] for row in found if row["kept"]] == [one["url"] for one in products()]
 

@@ -45,7 +45,7 @@ def test_a_stored_page_comes_out_of_a_row_as_it_went_in() -> None:
         [(n, 0, StoredRecord(n, one)) for n, one in enumerate(pages)], Options()
     )
     (batch,) = rows.to_batches()
-    assert list(stored_pages(batch, now=9)) == pages
+    assert list(stored_pages(batch)) == pages
 
 
 @pytest.mark.parametrize("match", ["content", "structure", "both", "either"])

@@ -61,7 +61,7 @@ def test_what_can_not_be_copied_is_told_in_a_line_without_a_password(
         ("one.sqlite", "one.sqlite", "a store can't be copied into itself"),
         ("one.sqlite", "./one.sqlite", "a store can't be copied into itself"),
         ("one.sqlite", "memory:", "a store in memory is gone when the command ends; name another"),
-        ("redis://:s3cret@127.0.0.1:1", "one.sqlite", "redis://:***@127.0.0.1:1: "),
+        ("redis://:s3cret@127.0.0.1:1", "one.sqlite", "redis://***@127.0.0.1:1: "),
     ):
         result = simhash(tmp_path, "store", "copy", source, target)
         assert result.returncode == 2

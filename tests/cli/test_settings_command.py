@@ -44,7 +44,7 @@ def test_each_setting_has_the_place_where_it_is_set(
         "SIMHASH_CONTENT_DISTANCE": (2, "custom_settings"),
         "SIMHASH_SCOPE": ("site", "settings.py"),
         "SIMHASH_UNCHANGED": ("drop", "an attribute of the spider"),
-        "SIMHASH_STORE": ("redis://:***@localhost:1", "-s"),
+        "SIMHASH_STORE": ("redis://***@localhost:1", "-s"),
         "SIMHASH_PRESET": ("mfonda", "-s"),
         "SIMHASH_SEGMENTER": ("ascii-words", "SIMHASH_PRESET"),
         "SIMHASH_NGRAMS": ([1], "SIMHASH_PRESET"),

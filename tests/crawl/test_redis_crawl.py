@@ -46,7 +46,7 @@ def test_two_crawls_share_what_they_keep_and_log_no_password(
     second = crawl(elsewhere, [page(4), page(5, OTHER)], SIMHASH_STORE=url(server))
     assert second.scraped == []
     assert second.stats["simhash/store_pages"] == 2
-    assert first.stats["simhash/store"] == f"redis://:***@127.0.0.1:{server.port}/0"
+    assert first.stats["simhash/store"] == f"redis://***@127.0.0.1:{server.port}/0"
     log = (tmp_path / ".scrapy/simhash/items.drops.jsonl").read_text(encoding="utf-8")
     assert "sesame" not in log + first.log + second.log
 

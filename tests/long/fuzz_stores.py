@@ -149,7 +149,12 @@ def _hold(holds: bool, rule: str) -> None:
 
 
 def _all_seen(view: View) -> tuple[Action, int]:
-    found = [view.same_key(), *view.near_content(8), *view.near_structure(8), *view.same("digest")]
+    found = [
+        view.same_key(),
+        *view.near("content", 8),
+        *view.near("structure", 8),
+        *view.same("digest"),
+    ]
     view.repeated_text("a.example")
     return Action.SKIP, len(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.stores.contract import (
@@ -80,7 +81,7 @@ class DullStore:
         stored.pop(None, None)
         near = [(other, (other ^ value).bit_count()) for other in stored]
         within = [pair for pair in near if pair[1] <= max_distance_bits]
-        return sorted(within, key=lambda pair: pair[1])[:MOST_NEAR]
+        return sorted(within, key=itemgetter(1, 0))[:MOST_NEAR]
 
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None

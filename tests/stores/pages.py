@@ -69,7 +69,7 @@ def keep(store: Store, *pages: StoredPage) -> None:
 
 def unless_near(view: View) -> tuple[Action, str | None]:
     """Keep the page unless its content is near a stored page's, whose URL is the answer."""
-    twin = next(view.near_content(3), None)
+    twin = next(view.near("content", 3), None)
     return (Action.KEEP, None) if twin is None else (Action.SKIP, twin[0].url)
 
 
@@ -82,8 +82,8 @@ def seen(
         same = view.same_key()
         return Action.SKIP, {
             "same key": [] if same is None else [(same.url, int(same.seen_at))],
-            "content": [(found.url, bits) for found, bits in view.near_content(distance)],
-            "structure": [(found.url, bits) for found, bits in view.near_structure(distance)],
+            "content": [(found.url, bits) for found, bits in view.near("content", distance)],
+            "structure": [(found.url, bits) for found, bits in view.near("structure", distance)],
             "digest": [(found.url, 0) for found in view.same("digest")],
         }
 

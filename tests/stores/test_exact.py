@@ -181,7 +181,7 @@ def change_both(
 
 
 def fail(view: View) -> tuple[Action, None]:
-    list(view.near_structure(8))
+    list(view.near("structure", 8))
     raise ZeroDivisionError
 
 

@@ -48,7 +48,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def unconfirmed(store: Store) -> dict[str, bool]:
     def look(view: View) -> tuple[Action, dict[str, bool]]:
-        near = [found for found, _ in view.near_content(3)]
+        near = [found for found, _ in view.near("content", 3)]
         return Action.SKIP, {found.url: view.is_unconfirmed(found) for found in near}
 
     return store.settle(page("asking", 0), look)

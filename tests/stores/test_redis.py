@@ -142,7 +142,7 @@ def test_a_further_page_of_a_refused_value_is_noticed(store: RedisStore) -> None
     seen: list[list[str]] = []
 
     def decide(view: View) -> tuple[Action, None]:
-        seen.append([found.url for found, _ in view.near_content(3)])
+        seen.append([found.url for found, _ in view.near("content", 3)])
         if len(seen) == 1:
             store.insert_many([page("like", 0)])
         return (Action.KEEP if seen[-1] == ["unlike"] else Action.SKIP), None
@@ -216,7 +216,7 @@ def test_a_template_of_many_pages_costs_no_more_than_one_of_few(server: RunningS
             store.insert_many(page(f"{pages} {number}", None, 7) for number in range(pages))
 
             def first(view: View) -> tuple[Action, None]:
-                next(view.near_structure(3))
+                next(view.near("structure", 3))
                 return Action.SKIP, None
 
             store.settle(page("asking", None, 7), first)
@@ -235,7 +235,7 @@ def test_a_look_up_on_one_site_reads_no_page_of_others(
 
     def look(view: View) -> tuple[Action, None]:
         view.one_site = True
-        near = [*view.near_content(3), *view.near_structure(3), *view.same("digest")]
+        near = [*view.near("content", 3), *view.near("structure", 3), *view.same("digest")]
         assert near == []
         return Action.SKIP, None
 

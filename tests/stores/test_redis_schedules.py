@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.stores.contract import Action
-from simhash_pipeline.stores.redis.layout import Space
+from simhash_pipeline.stores.redis.layout import run_key
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from tests.stores.pages import always, near_content, page, seen, unless_near
 
@@ -103,10 +103,10 @@ class Process:
 
     def expire(self) -> None:
         """Let it be taken for dead, though it goes on."""
-        assert self.store._server.tried("DEL", *self.store._lease._keys)
+        assert self.store._server.tried("DEL", run_key(self.store._lease.run))
 
     def renew(self) -> None:
-        self.store._lease.begin(Space(""))
+        self.store._lease.begin()
 
     def _one_by_one(self, commands: Sequence[Command]) -> list[Any]:
         if threading.current_thread() is not self._thread:
@@ -255,14 +255,14 @@ def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
 
 def after_structures(view: View) -> tuple[Action, None]:
     """Keep the page, after its structure was asked for."""
-    list(view.near_structure(3))
+    list(view.near("structure", 3))
     return Action.KEEP, None
 
 
 def of_one_site(view: View) -> tuple[Action, list[str]]:
     """The near structures of the page's site."""
     view.one_site = True
-    return Action.SKIP, [found.url for found, _ in view.near_structure(3)]
+    return Action.SKIP, [found.url for found, _ in view.near("structure", 3)]
 
 
 @on_each_server

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.stores.contract import Action, PageText, View
-from simhash_pipeline.stores.redis.layout import Space
+from simhash_pipeline.stores.redis.layout import run_key
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from tests.stores.pages import FAR, always, keep, near_content, page, unless_near
 from tests.stores.servers import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from simhash_pipeline.stores.redis.layout import Record
     from tests.stores.servers import RunningCluster, RunningServer
 
 DIE = """
@@ -83,10 +84,10 @@ def test_a_page_that_is_confirmed_while_its_process_is_taken_for_dead_stays(
     with paused, RedisStore(url) as other:
         keep(paused, page("first", 0))
         paused._lease._closed.set()  # as if the machine had stopped
-        wait_until(lambda: other._lease.dead(Space(""), {paused._lease.run}) == {paused._lease.run})
+        wait_until(lambda: is_dead(other, paused._lease.run))
 
-        def dead(space: Space, runs: set[bytes]) -> set[bytes]:
-            found = ask_who_is_dead(space, runs)
+        def dead(records: Sequence[Record]) -> list[Record]:
+            found = ask_who_is_dead(records)
             paused.confirm("", "first")
             len(paused)
             return found
@@ -105,9 +106,7 @@ def test_a_page_that_is_lost_while_another_works_on_its_url_is_nobodys_twin(url:
         paused._lease._closed.set()
 
         def decide(view: View) -> tuple[Action, str | None]:
-            wait_until(
-                lambda: other._lease.dead(Space(""), {paused._lease.run}) == {paused._lease.run}
-            )
+            wait_until(lambda: is_dead(other, paused._lease.run))
             assert third.settle(page("twin", 1), unless_near) is None
             paused.confirm("", "first")
             return Action.RENEW, None
@@ -116,6 +115,10 @@ def test_a_page_that_is_lost_while_another_works_on_its_url_is_nobodys_twin(url:
         assert third.settle(page("later", 0), unless_near) == "twin"
         assert urls(third) == ["twin"]
         assert third.check() == []
+
+
+def is_dead(store: RedisStore, run: bytes) -> bool:
+    return not store._server.ask("EXISTS", run_key(run))
 
 
 def urls(store: RedisStore) -> list[str]:
@@ -167,7 +170,7 @@ def test_what_a_killed_process_left_unconfirmed_is_forgotten(url: str, meets: st
         assert early.settle(page("twin", 0xFF << 40 | 1), unless_near) == "in hand"
         dying.send_signal(signal.SIGKILL)
         dying.wait()
-        wait_until(lambda: early._lease.dead(Space(""), {run}) == {run})
+        wait_until(lambda: is_dead(early, run))
         if meets == "a twin of it":
             assert early.settle(page("twin", 0xFF << 40 | 1), unless_near) is None
             assert urls(early) == ["saved", "waiting", "early", "twin"]

@@ -675,7 +675,7 @@ def test_a_batch_that_fails_is_not_remembered(path: Path, index: IndexPlace) -> 
 @pytest.mark.parametrize("index", ["memory", "disk"])
 def test_an_index_that_was_rolled_back_is_made_again(path: Path, index: IndexPlace) -> None:
     def fail(view: View) -> tuple[Action, None]:
-        list(view.near_structure(3))
+        list(view.near("structure", 3))
         raise ZeroDivisionError
 
     with SqliteStore(path, index=index) as store:
@@ -824,7 +824,7 @@ def steps(store: SqliteStore, asking: StoredPage, *, one_site: bool) -> int:
 
     def look(view: View) -> tuple[Action, None]:
         view.one_site = one_site
-        found = [next(view.near_content(3), None), next(view.same("digest"), None)]
+        found = [next(view.near("content", 3), None), next(view.same("digest"), None)]
         assert all(found) == (not one_site)
         return Action.SKIP, None
 
@@ -867,7 +867,7 @@ def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Pat
     one = page("http://a.example/", 7)
     with SqliteStore(path) as store:
         for _ in range(200):
-            store.settle(one, lambda view: (Action.KEEP, [*view.near_content(3)]))
+            store.settle(one, lambda view: (Action.KEEP, [*view.near("content", 3)]))
         further = store._pages._index._values["content"]._further[7]  # type: ignore[attr-defined]
     assert len(further) <= 2
 

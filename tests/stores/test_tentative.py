@@ -105,7 +105,10 @@ def test_a_row_of_a_killed_process_is_in_no_page(path: Path) -> None:
         asking = replace(page("asking"), row_keys=b"the  row")
         return store.settle(
             asking,
-            lambda view: (Action.SKIP, [view.is_unconfirmed(each) for each in view.same_row()]),
+            lambda view: (
+                Action.SKIP,
+                [view.is_unconfirmed(each) for each in view.same("row_keys")],
+            ),
         )
 
     script = f"from dataclasses import replace\n{DIE_WITH_A_LIST}"

@@ -7,11 +7,23 @@ so of one slot of a Cluster. All may be run twice: a reply can get lost, and the
 from __future__ import annotations
 
 import hashlib
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE, Entry, Record, Space
+from simhash_pipeline.stores.contract import StoredPage, packed_page, page_id
+from simhash_pipeline.stores.redis.layout import (
+    ALWAYS_INDEXED,
+    INDEXED,
+    NUMBER_SIZE,
+    REF_SIZE,
+    SALT_SIZE,
+    STRUCTURES,
+    Record,
+    Space,
+    entries,
+)
 
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
@@ -59,6 +71,11 @@ local function each_place(change)
     end
   end
 end
+local function newest(hash, field)
+  if not string.find(hash, ':more:', 1, true) then return call('HGET', hash, field) or '' end
+  local first, last = '[' .. field, '(' .. field .. '\\255'
+  return call('ZREVRANGEBYLEX', hash, last, first, 'LIMIT', 0, 1)[1] or ''
+end
 
 local id, page, run, now, number = arg(), arg(), arg(), arg(), arg()
 if page ~= '' and sub(call('HGET', pages, id) or '', NUMBER + 1) == page then return 1 end
@@ -69,14 +86,7 @@ for _ = 1, arg() do
 end
 for _ = 1, arg() do
   local hash, field, text = key(), arg(), arg()
-  if last ~= number and (call('HGET', hash, field) or '') ~= text then return 0 end
-end
-for _ = 1, arg() do
-  local more, to, from, newest = key(), arg(), arg(), arg()
-  if last ~= number then
-    local found = call('ZREVRANGEBYLEX', more, to, from, 'LIMIT', 0, 1)
-    if (found[1] or '') ~= newest then return 0 end
-  end
+  if last ~= number and newest(hash, field) ~= text then return 0 end
 end
 
 for _ = 1, arg() do
@@ -150,20 +160,22 @@ for i = 4, #KEYS do found[#found + 1] = call('HGET', KEYS[i], ARGV[ids + i - 2])
 return found
 """)
 # The pages with a value, oldest first. Pages, tentative, the first bucket's hash, further pages;
-# field, rest, value, the member to read on from ("[value" at first), how many. -> the bucket, then
-# ref, record and run of each.
+# field, rest, value, the member to read on from ("[value" at first), how many. -> the bucket, the
+# last member and how many were read, then record and run of each page. In the list of its site the
+# oldest page may be too.
 SHARING = Script("""
 local field, rest, value, after, limit = unpack(ARGV)
-local bucket, last = call('HGET', KEYS[3], field) or '', '(' .. value .. '\\255'
-local refs, found = {}, {bucket}
+local bucket = call('HGET', KEYS[3], field) or ''
+local further = call('ZRANGEBYLEX', KEYS[4], after, '(' .. value .. '\\255', 'LIMIT', 0, limit)
+local refs, found = {}, {bucket, further[#further] or '', #further}
 local at = row(bucket, rest, #rest + REF)
 if at and after == '[' .. value then refs[1] = sub(bucket, at + #rest, at + #rest + REF - 1) end
-for _, member in ipairs(call('ZRANGEBYLEX', KEYS[4], after, last, 'LIMIT', 0, limit)) do
-  refs[#refs + 1] = sub(member, #value + 1)
+for _, member in ipairs(further) do
+  local ref = sub(member, #value + 1)
+  if ref ~= refs[1] then refs[#refs + 1] = ref end
 end
 for _, ref in ipairs(refs) do
   local id = sub(ref, NUMBER + 1)
-  found[#found + 1] = ref
   found[#found + 1] = call('HGET', KEYS[1], id)
   found[#found + 1] = call('HGET', KEYS[2], id)
 end
@@ -197,59 +209,70 @@ class Commit:
     """What must be as it was read, and what is written then: all of it or nothing."""
 
     def __init__(self, space: Space) -> None:
+        self._space = space
         fixed = (space.head, space.pages, space.tentative, space.texts)
         self._keys = {key: number for number, key in enumerate(fixed, 1)}
+        self._checks: dict[tuple[bytes, Argument], bytes] = {}  # texts by hash and field
         # Rows of arguments.
-        self._checks: list[Sequence[Argument]] = []
         self._read: list[Sequence[Argument]] = []
-        self._newest: list[Sequence[Argument]] = []
-        self._removals: list[Sequence[Argument]] = []
+        self._removals: dict[bytes, Sequence[Argument]] = {}
         self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
         self._number = b""
         self._entries: list[Argument] = [0]
 
     def expect(self, key: bytes, field: Argument, text: bytes) -> None:
         """Check that a field of a hash has this text; b"" when there was none."""
-        self._checks.append((self._key(key), field, text))
+        self._checks[key, field] = text
 
-    def expect_as_read(
-        self,
-        number: bytes,
-        buckets: Mapping[tuple[bytes, bytes], bytes],
-        newest: Sequence[tuple[Entry, bytes]],
-    ) -> None:
+    def expect_page(self, known: bytes, record: Record | None) -> None:
+        """Check that the page of this id is as it was read."""
+        self.expect(self._space.pages, known, b"" if record is None else record.raw)
+        self.expect(self._space.tentative, known, b"" if record is None else record.run)
+
+    def expect_as_read(self, number: bytes, texts: Mapping[tuple[bytes, bytes], bytes]) -> None:
         """Check the texts of buckets, by hash and field, and the newest further pages of values.
 
         Only if another page than that of the number is the newest one by now.
         """
         self._number = number
-        self._read = [(self._key(key), name, text) for (key, name), text in buckets.items()]
-        for entry, member in newest:
-            last, first = b"(" + entry.value + b"\xff", b"[" + entry.value
-            self._newest.append((self._key(entry.more), last, first, member))
+        self._read = [(self._key(key), name, text) for (key, name), text in texts.items()]
 
-    def remove(self, record: Record, entries: Sequence[Entry]) -> None:
-        """Remove a page, its values and its text."""
-        self._removals.append((record.ref, len(entries), *self._placed(entries)))
+    def remove(self, record: Record) -> Commit:
+        """Remove a page that is as it was read, its values and its text."""
+        self.expect_page(record.id, record)
+        self._removals[record.ref] = record.ref, *self._placed(record.page, INDEXED)
+        return self
 
-    def keep(self, known: bytes, packed: bytes, run: bytes, entries: Sequence[Entry]) -> None:
-        """Store a page of this id as the newest; tentative for `run` unless that is b""."""
-        self._kept = (known, packed, run, time.time_ns() // 1_000)
-        self._entries = [len(entries), *self._placed(entries)]
+    def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> Commit:
+        """Store a page as the newest, in place of `own`; tentative for `run` unless that is b"".
 
-    def index(self, record: Record, entries: Sequence[Entry]) -> None:
-        """Have a stored page found by these values too."""
+        `structures` is whether they are indexed, as it was read.
+        """
+        if own is not None:
+            self.remove(own)
+        self.expect(self._space.head, STRUCTURES, structures)
+        packed = secrets.token_bytes(SALT_SIZE) + packed_page(page)
+        self._kept = (page_id(page.url), packed, run, time.time_ns() // 1_000)
+        self._entries = self._placed(page, INDEXED if structures else ALWAYS_INDEXED)
+        return self
+
+    def index(self, record: Record, column: str) -> Commit:
+        """Have a stored page that is as it was read found by this column too."""
+        self.expect(self._space.pages, record.id, record.raw)
         self._kept, self._number = (record.id, b"", b"", 0), record.raw[:NUMBER_SIZE]
-        self._entries = [len(entries), *self._placed(entries)]
+        self._entries = self._placed(record.page, [column])
+        return self
 
     def command(self) -> Command:
-        parts = (self._checks, self._read, self._newest, self._removals)
+        checks = [(self._key(key), field, text) for (key, field), text in self._checks.items()]
+        parts = (checks, self._read, self._removals.values())
         arguments = [each for rows in parts for each in (len(rows), *chain.from_iterable(rows))]
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 
-    def _placed(self, entries: Sequence[Entry]) -> list[Argument]:
-        found: list[Argument] = []
-        for entry in entries:
+    def _placed(self, page: StoredPage, columns: Sequence[str]) -> list[Argument]:
+        placed = list(entries(self._space, page, columns))
+        found: list[Argument] = [len(placed)]
+        for entry in placed:
             found += [self._key(entry.more), entry.value, entry.of_site, len(entry.places)]
             for place in entry.places:
                 found += [self._key(place.key), place.field, place.rest]

@@ -2,10 +2,10 @@
 
     simhash:store                   hash: format, made_with
     simhash:namespaces              set of the namespaces that have or had pages
+    simhash:run:<run>               there while the run lives
     simhash:{.<namespace>}head      hash: made_with as above, number of the newest page, structures
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
-    simhash:{.<namespace>}run:<run> there while the run lives
     simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
     simhash:{.<namespace>}repeated_text hash: host -> see repeated_text.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
@@ -50,8 +50,8 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.bits import refuse_other_distances
-from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
+from simhash_pipeline.bits import packed_bits, refuse_other_distances
+from simhash_pipeline.index.neighbours import BLOCKS, nearest, position, probe_masks
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
 
@@ -71,6 +71,10 @@ TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
 
+def run_key(run: bytes) -> bytes:
+    return PREFIX + b"run:" + run.hex().encode()
+
+
 class Space:
     """The keys of a namespace."""
 
@@ -83,15 +87,12 @@ class Space:
         self.texts = self._tag + b"texts"
         self.repeated_text = self._tag + b"repeated_text"
 
-    def run(self, run: bytes) -> bytes:
-        return self._tag + b"run:" + run.hex().encode()
-
     def buckets(self, column: str, block: int | str, number: int) -> bytes:
         """The hash of a block's buckets; the sorted set of further pages for block "more"."""
         return self._tag + f"{column}:{block}:{number:02x}".encode()
 
     def all(self) -> Iterator[bytes]:
-        """The keys of all that pages brought: not the head, not the runs."""
+        """The keys of all that pages brought: not the head."""
         yield from (self.pages, self.tentative, self.texts, self.repeated_text)
         for column in INDEXED:
             for block in (*range(BLOCKS if column in contract.NEAR_COLUMNS else 1), "more"):
@@ -159,7 +160,7 @@ def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[
 
 def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
     """Where a value belongs; ValueError when it is wider than 64 bits. Rows are of one site."""
-    packed = value if isinstance(value, bytes) else contract.packed_number(value)
+    packed = value if isinstance(value, bytes) else packed_bits(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
     has_list = site is not None and column != "row_keys"
@@ -172,7 +173,7 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
     if isinstance(value, bytes):
         return [(0, b"", entry(space, column, value).places[0])]
     refuse_other_distances(max_distance_bits)
-    packed = contract.packed_number(value)
+    packed = packed_bits(value)
     found = []
     for block, masks in enumerate(probe_masks(KEY_SIZE * 8, max_distance_bits)):
         at = block * KEY_SIZE
@@ -187,33 +188,9 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
 def near(
     value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
 ) -> list[tuple[int, int]]:
-    """(value, distance) within the distance, nearest first, of (block, key, bucket).
-
-    The nearest 200, and all that are as near as the last of them.
-    """
+    """(value, distance) of the nearest 200 within the distance, of (block, key, bucket)."""
     parts = [_values(*bucket) for bucket in buckets if bucket[2]]
-    if not parts:
-        return []
-    values, needle = np.concatenate(parts), np.uint64(value)
-    distances = np.bitwise_count(values ^ needle)
-    furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
-    if len(values) > most:
-        furthest = min(furthest, np.partition(distances, most)[most])
-    values = np.unique(values[distances <= furthest])
-    if not len(values):  # nearly always
-        return []
-    distances = np.bitwise_count(values ^ needle)
-    order = np.argsort(distances, kind="stable")
-    if len(order) > MOST_NEAR:
-        order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
-    return list(zip(values[order].tolist(), distances[order].tolist(), strict=True))
-
-
-def numbers(key: bytes, bucket: bytes) -> dict[int, int]:
-    """The number of the oldest page of each value in a bucket of the first block."""
-    places = range(REST_SIZE, len(bucket), REST_SIZE + REF_SIZE)
-    found = (int.from_bytes(bucket[at : at + NUMBER_SIZE], "big") for at in places)
-    return dict(zip(_values(0, key, bucket).tolist(), found, strict=True))
+    return nearest(np.concatenate(parts), value, max_distance_bits, MOST_NEAR) if parts else []
 
 
 def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
@@ -242,16 +219,9 @@ def unpack_text(namespace: str, raw: bytes) -> PageText:
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
     """The ref beside a value in a bucket of the first block; None when no page has the value."""
-    size = len(place.rest)
-    at = bucket.find(place.rest)
-    while at % (size + REF_SIZE) and at >= 0:  # bytes of two neighbours
-        at = bucket.find(place.rest, at + 1)
-    return None if at < 0 else bucket[at + size : at + size + REF_SIZE]
-
-
-def is_in(place: Place, bucket: bytes) -> bool:
-    """Whether a value is in a bucket of another block."""
-    return any(bucket.startswith(place.rest, at) for at in range(0, len(bucket), len(place.rest)))
+    size = len(place.rest) + REF_SIZE
+    at = position(bucket, place.rest, size)
+    return None if at < 0 else bucket[at + len(place.rest) : at + size]
 
 
 def _place(space: Space, column: str, block: int, packed: bytes) -> Place:

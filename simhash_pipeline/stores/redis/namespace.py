@@ -27,13 +27,12 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
+from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores.contract import (
-    MOST_NEAR,
     SAME_COLUMNS,
     Action,
     StoredPage,
     View,
-    packed_page,
     page_id,
     unpacked_page,
 )
@@ -46,7 +45,7 @@ T = TypeVar("T")
 Bucket = tuple[bytes, bytes]  # hash and field
 
 PAGES_A_READ = 1_000
-FIRST_PAGES, MOST_PAGES = 16, 1_024  # with a value; nearly always the first page is enough
+FIRST_PAGES, MOST_PAGES = 16, 512  # with a value; nearly always the first page is enough
 MOST_DEAD = 100  # pages that one commit removes for their runs
 RUN_SIZE = 8
 RENEWALS = 4  # in the time of a lease
@@ -84,59 +83,40 @@ class RedisNamespace:
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
-        mark, structures = self.server.ask(
-            "HMGET", self.space.head, layout.MADE_WITH, layout.STRUCTURES
-        )
-        if mark != self.mark:
-            raise emptied(self.server)
-        records = self.read([page_id(page.url) for page in pages])
+        _, structures, records, _ = self.read_first([page_id(page.url) for page in pages])
         pairs = zip(pages, records, strict=True)
         todo = [(page, own) for page, own in pairs if own is None or own.page.url == page.url]
-        commands = []
-        for page, own in todo:
-            commit = self._commit(page_id(page.url), own)
-            self._keep(commit, page, own, b"", structures or b"")
-            commands.append(commit.command())
-        done = self.server.run(commands)
+        commits = [self._commit(page, own).keep(page, own, b"", structures) for page, own in todo]
+        done = self.server.run([commit.command() for commit in commits])
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
 
     def put_values(self, url: str, item_values: bytes, row_keys: bytes | None) -> None:
         while (found := self.there([page_id(url)])) and found[0].page.url == url:
             new = layout.changed(found[0], item_values=item_values, row_keys=row_keys)
             exchange = EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)
-            record, commit = self.record(new), Commit(self.space)
-            commit.expect(self.space.pages, record.id, new)
-            commit.index(record, self.entries(record.page, ["row_keys"]))
-            if self.server.run([exchange, commit.command()])[0]:
+            index = Commit(self.space).index(self.record(new), "row_keys")
+            if self.server.run([exchange, index.command()])[0]:
                 return
 
-    def remove(self, url: str) -> bool:
-        """Whether the page was stored."""
-        was_stored = False
-        while (found := self.there([page_id(url)])) and found[0].page.url == url:
-            was_stored = True
-            if self._removed(found):
-                break
-        return was_stored
+    def remove(self, ids: Sequence[bytes], test: Callable[[StoredPage], bool]) -> int:
+        """Remove the pages of these ids that pass the test, and return how many."""
+        gone = 0
+        while chosen := [each for each in self.there(ids) if test(each.page)]:
+            gone += self._removed(chosen)
+            ids = [each.id for each in chosen]
+        return gone
 
     def remove_where(self, test: Callable[[StoredPage], bool]) -> int:
-        """How many pages were removed, of those that passed the test as they were read."""
-        gone = 0
-        for found in self.server.scan(self.space.pages, PAGES_A_READ):
-            ids = [known for known, raw in found.items() if test(self.record(raw).page)]
-            while chosen := [each for each in self.there(ids) if test(each.page)]:
-                gone += self._removed(chosen)
-                ids = [each.id for each in chosen]
-        return gone
+        """Remove the pages that pass the test, and return how many."""
+        scan = self.server.scan(self.space.pages, PAGES_A_READ)
+        return sum(
+            self.remove([i for i, raw in found.items() if test(self.record(raw).page)], test)
+            for found in scan
+        )
 
     def remove_dead(self) -> None:
         for runs in self.server.scan(self.space.tentative, PAGES_A_READ):
-            self._removed(self.dead(self.there(list(runs))))
-
-    def clear(self) -> int:
-        """Remove all, and return how many pages."""
-        count, _ = self.server.run([("HLEN", self.space.pages), ("UNLINK", *self.space.all())])
-        return int(count)
+            self._removed(self.lease.dead(self.there(list(runs))))
 
     def places(self) -> Iterator[tuple[int, bytes]]:
         """(number, id) of all pages."""
@@ -156,17 +136,19 @@ class RedisNamespace:
                 except StoreDamaged as error:  # noqa: PERF203  # each by itself
                     damaged = f"record {known.hex()} of namespace {self.space.namespace!r}"
                     yield f"{damaged} can't be read: {error.__cause__}"
-            entries = [(each, e) for each in records for e in self.entries(each.page, columns)]
-            commands: list[Command] = []
-            for record, entry in entries:
-                commands.append(("ZSCORE", entry.more, entry.value + record.ref))
-                commands += [("HGET", place.key, place.field) for place in entry.places]
-            replies = iter(self.server.run(commands))
-            for record, entry in entries:
-                is_further = next(replies) is not None
+            entries = [
+                (each, entry)
+                for each in records
+                for entry in layout.entries(self.space, each.page, columns)
+            ]
+            further = self.server.run([("ZSCORE", e.more, e.value + r.ref) for r, e in entries])
+            places = [place for _, entry in entries for place in entry.places]
+            replies = iter(self.server.run([("HGET", place.key, place.field) for place in places]))
+            for (record, entry), score in zip(entries, further, strict=True):
                 first, *others = [next(replies) or b"" for _ in entry.places]
-                is_listed = is_further or layout.ref_in(entry.places[0], first) == record.ref
-                if not is_listed or not all(map(layout.is_in, entry.places[1:], others)):
+                is_listed = score is not None or layout.ref_in(entry.places[0], first) == record.ref
+                pairs = zip(entry.places[1:], others, strict=True)
+                if not is_listed or any(position(b, p.rest, len(p.rest)) < 0 for p, b in pairs):
                     page = f"{record.page.url} of namespace {self.space.namespace!r}"
                     yield f"{page} is stored and can't be found"
 
@@ -186,9 +168,6 @@ class RedisNamespace:
             "restore a copy, or clear the namespace to start over"
         )
 
-    def entries(self, page: StoredPage, columns: Sequence[str] = layout.INDEXED) -> list[Entry]:
-        return list(layout.entries(self.space, page, columns))
-
     def index_structures(self) -> None:
         """Have all pages found by their structures, as new ones are from now on.
 
@@ -197,22 +176,12 @@ class RedisNamespace:
         self.server.ask("HSETNX", self.space.head, layout.STRUCTURES, layout.BEGUN)
         ids = [known for _, known in sorted(self.places())]
         while ids:
-            records, commands = self.there(ids[:PAGES_A_READ]), []
-            for record in records:
-                commit = Commit(self.space)
-                commit.expect(self.space.pages, record.id, record.raw)
-                commit.index(record, self.entries(record.page, ["structure"]))
-                commands.append(commit.command())
-            done = self.server.run(commands)
+            records = self.there(ids[:PAGES_A_READ])
+            commits = [Commit(self.space).index(record, "structure") for record in records]
+            done = self.server.run([commit.command() for commit in commits])
             changed = [each.id for each, is_done in zip(records, done, strict=True) if not is_done]
             ids = changed + ids[PAGES_A_READ:]
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
-
-    def dead(self, records: Sequence[Record]) -> list[Record]:
-        """Those whose runs died before they confirmed them."""
-        runs = {record.run for record in records} - {b"", self.lease.run}
-        dead = self.lease.dead(self.space, runs) if runs else runs
-        return [record for record in records if record.run in dead]
 
     def _committed(self, lookup: RedisLookup, action: Action, page: StoredPage) -> bool:
         own = lookup.own
@@ -223,67 +192,58 @@ class RedisNamespace:
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
         if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
             return True
-        commit = self._commit(page_id(page.url), own)
+        commit = self._commit(page, own)
         if action is Action.KEEP:
-            commit.expect_as_read(lookup.number, lookup.buckets, lookup.newest)
-            self._keep(commit, page, own, self._run, lookup.structures)
+            commit.expect_as_read(lookup.number, lookup.buckets)
+            commit.keep(page, own, self._run, lookup.structures)
         elif action is Action.FORGET and own is not None:
-            commit.remove(own, self.entries(own.page))
+            commit.remove(own)
         for each in lookup.dead:
-            if each is not own or action not in (Action.KEEP, Action.FORGET):
-                self._remove(commit, each)
+            commit.remove(each)
         return bool(self.server.ask(*commit.command()))
 
-    def _commit(self, known: bytes, own: Record | None) -> Commit:
-        """One that expects the stamp, and the page of this id as it was read."""
+    def _commit(self, page: StoredPage, own: Record | None) -> Commit:
+        """One that expects the stamp, and what is stored of the page as it was read."""
         commit = Commit(self.space)
         commit.expect(self.space.head, layout.MADE_WITH, self.mark)
-        self._expect(commit, known, own)
+        commit.expect_page(page_id(page.url), own)
         return commit
-
-    def _remove(self, commit: Commit, record: Record) -> None:
-        """Remove a page if it is as it was read."""
-        self._expect(commit, record.id, record)
-        commit.remove(record, self.entries(record.page))
-
-    def _expect(self, commit: Commit, known: bytes, record: Record | None) -> None:
-        commit.expect(self.space.pages, known, b"" if record is None else record.raw)
-        commit.expect(self.space.tentative, known, b"" if record is None else record.run)
-
-    def _keep(
-        self, commit: Commit, page: StoredPage, own: Record | None, run: bytes, structures: bytes
-    ) -> None:
-        if own is not None:
-            commit.remove(own, self.entries(own.page))
-        packed = secrets.token_bytes(layout.SALT_SIZE) + packed_page(page)
-        commit.expect(self.space.head, layout.STRUCTURES, structures)
-        columns = layout.INDEXED if structures else layout.ALWAYS_INDEXED
-        commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
 
     def _removed(self, records: Sequence[Record]) -> int:
         """Remove these pages, and return how many of them were still as they were read."""
-        commands = []
-        for record in records:
-            commit = Commit(self.space)
-            self._remove(commit, record)
-            commands.append(commit.command())
-        return sum(self.server.run(commands))
+        return sum(self.server.run([Commit(self.space).remove(each).command() for each in records]))
 
-    def read(self, ids: Sequence[bytes]) -> list[Record | None]:
-        """The records of these ids; None where there is none."""
-        hashes = (self.space.pages, self.space.tentative)
-        replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
-        return [
-            None if raw is None else self.record(raw, run)
-            for raw, run in zip(replies[::2], replies[1::2], strict=True)
+    def read_first(
+        self, ids: Sequence[bytes], places: Sequence[Bucket] = (), before: Sequence[Command] = ()
+    ) -> tuple[bytes, bytes, list[Record | None], list[bytes | None]]:
+        """In one message: what head says, the records of these ids, and the texts of buckets.
+
+        Head has the number of the newest page, and whether structures are indexed. StoreError if
+        its stamp is another.
+        """
+        keys = [
+            self.space.head,
+            self.space.pages,
+            self.space.tentative,
+            *(key for key, _ in places),
         ]
-
-    def read_buckets(self, buckets: Iterable[Bucket]) -> list[bytes | None]:
-        return self.server.run([("HGET", *bucket) for bucket in buckets])
+        read = READ(keys, len(ids), *ids, *(field for _, field in places))
+        mark, number, structures, *found = self.server.run([*before, read])[-1]
+        if mark != self.mark:
+            raise emptied(self.server)
+        records = self.records(found[: 2 * len(ids)])
+        return number or b"", structures or b"", records, found[2 * len(ids) :]
 
     def there(self, ids: Sequence[bytes]) -> list[Record]:
-        """The same without those that are gone."""
-        return [record for record in self.read(ids) if record is not None]
+        """The records of these ids, without those that are gone."""
+        hashes = (self.space.pages, self.space.tentative)
+        replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
+        return [record for record in self.records(replies) if record is not None]
+
+    def records(self, replies: Sequence[Any]) -> list[Record | None]:
+        """Of a record, its run, the next record, and so on."""
+        pairs = zip(replies[::2], replies[1::2], strict=True)
+        return [None if raw is None else self.record(raw, run) for raw, run in pairs]
 
 
 class RedisLookup:
@@ -300,9 +260,9 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._url, self._host = page.url, page.host
+        self._host = page.host
+        # What was read, of the values' further pages the newest.
         self.buckets: dict[Bucket, bytes] = {}
-        self.newest: list[tuple[Entry, bytes]] = []  # further pages
         self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
@@ -312,24 +272,22 @@ class RedisLookup:
             if (value := getattr(page, column)) is not None
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
-        self.own, *others = self._read(ids, list(chain.from_iterable(probes)), before)
-        self._at_address = others[0] if others else None  # the page whose URL is the address
-        # Of runs that died: nobody confirms these pages any more.
-        self.dead = [] if self.own is None else namespace.dead([self.own])
+        places = self._unread(chain.from_iterable(probes))
+        self.number, self.structures, records, texts = namespace.read_first(ids, places, before)
+        self._note(places, texts)
+        self._records = dict(zip(ids, records, strict=True))
+        self.own = records[0]
+        self.dead = namespace.lease.dead([] if self.own is None else [self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self.own if url == self._url else self._other(page_id(url))
-        if found is None or found in self.dead or found.page.url != url:
-            return None
-        if found.run not in (b"", self._namespace.lease.run):
-            self._unconfirmed.add(url)
-        return found.number, found.page
+        living = self._living([self._record_of(page_id(url))])
+        return next((each for each in living if each[1].url == url), None)
 
-    def _other(self, known: bytes) -> Record | None:
-        """Another page, which a person named."""
-        (found,) = self._namespace.read([known])
+    def _record_of(self, known: bytes) -> Record | None:
+        if known not in self._records:  # a person named it
+            self._records[known] = next(iter(self._namespace.there([known])), None)
+        found = self._records[known]
         self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
-        self.dead += self._namespace.dead([] if found is None else [found])
         return found
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
@@ -348,69 +306,46 @@ class RedisLookup:
             self._namespace.index_structures()  # a new page is judged anew then
         probes = self._probes(column, value, max_distance_bits)
         places = self._unread(probes)
-        self._note(places, self._namespace.read_buckets(places))
+        self._note(places, self._namespace.server.run([("HGET", *place) for place in places]))
         buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
         try:
-            near = layout.near(value, max_distance_bits, buckets)
-            return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+            return layout.near(value, max_distance_bits, buckets)
         except ValueError as error:
             raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
-
-    def _nearest(self, column: str, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The nearest 200; of those that are as near as the last of them, the oldest."""
-        # One value of each bucket of the first block: that is chosen by 16 bits at most.
-        ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
-        probes = [probe for value in ties.values() for probe in self._probes(column, value, 0)]
-        keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
-        numbers = dict[int, int]()
-        buckets = self._namespace.read_buckets(keys)
-        for key, bucket in zip(keys.values(), buckets, strict=True):
-            numbers |= layout.numbers(key, bucket or b"")
-        near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
-        return near[:MOST_NEAR]
 
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
-        for number, page in self._sharing_all(column, values, site):
+        """Of further pages those of the site alone are read, where they are listed so."""
+        space, at_address = self._namespace.space, []
+        entries = [layout.entry(space, column, value, site) for value in values]
+        entries = [each._replace(value=each.of_site or each.value) for each in entries]
+        if column == "address" and isinstance(address := values[0], bytes):
+            found = self._record_of(address)  # the page whose URL is the address
+            if found is not None and found.page.address == address:
+                at_address = list(self._living([found]))
+        if column in SAME_COLUMNS:
+            self.asked[column] = 0
+            # Without those whose bucket was read with the page, and hasn't the value.
+            entries = [
+                each
+                for each in entries
+                if (text := self.buckets.get(each.places[0][:2])) is None
+                or layout.ref_in(each.places[0], text)
+            ]
+        replies = []
+        if entries:
+            reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+            # A page with this value is compared by its text without what its host repeats.
+            *replies, self._repeated_text = self._namespace.server.run(
+                [*reads, ("HGET", space.repeated_text, self._host)]
+            )
+        by_age = map(self._pages_of, entries, replies)
+        for number, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
             # A hash of a site and another value may be the same.
             is_found = column == "row_keys" or getattr(page, column) in values
             if site in (None, page.site) and is_found:
                 yield number, page
-
-    def _sharing_all(
-        self, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """Further pages of the site alone, where they are listed so."""
-        space = self._namespace.space
-        entries = [layout.entry(space, column, value, site) for value in values]
-        entries = [each._replace(value=each.of_site or each.value) for each in entries]
-        at_address = self._declared(values[0]) if column == "address" else []
-        if column in SAME_COLUMNS:
-            self.asked[column] = 0
-            # Without those whose bucket was read with the page, and hasn't the value.
-            read = [self.buckets.get(entry.places[0][:2]) for entry in entries]
-            pairs = zip(entries, read, strict=True)
-            entries = [e for e, text in pairs if text is None or layout.ref_in(e.places[0], text)]
-        if not entries:  # nearly always with an address
-            return iter(at_address)
-        reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
-        # A page with this value is compared by its text without what its host repeats.
-        *found, self._repeated_text = self._namespace.server.run(
-            [*reads, ("HGET", space.repeated_text, self._host)]
-        )
-        by_age = map(self._pages_of, entries, found)
-        return heapq.merge(at_address, *by_age, key=itemgetter(0))
-
-    def _declared(self, address: int | bytes) -> list[tuple[int, StoredPage]]:
-        """The page whose URL is the address, if it declares no other."""
-        found, key = self._at_address, self._namespace.space.pages
-        if isinstance(address, bytes):
-            self.buckets[key, address] = b"" if found is None else found.raw
-        if found is None or found.page.address != address:
-            return []
-        living = self._living([found.ref, found.raw, found.run])
-        return [(record.number, record.page) for record in living]
 
     def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
@@ -419,55 +354,28 @@ class RedisLookup:
 
     def _pages_of(self, entry: Entry, reply: list[Any]) -> Iterator[tuple[int, StoredPage]]:
         """Of this value, oldest first; `reply` has the first of them."""
-        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
+        newest, limit = b"", FIRST_PAGES
         while True:
-            bucket, *found = reply
-            self.buckets.setdefault(place[:2], bucket)
-            first = layout.ref_in(place, bucket)
-            further = found[3::3] if found[:1] == [first] else found[::3]
-            if further[:1] == [first]:  # in the list of its site too
-                found = found[3:]
-            for record in self._living(found):
-                yield record.number, record.page
-            if len(further) < limit:
-                last = after[1:] if further == [] else entry.value + further[-1]
-                self.newest.append((entry, b"" if last == entry.value else last))
+            bucket, last, number, *found = reply
+            self.buckets.setdefault(entry.places[0][:2], bucket)
+            newest = last or newest
+            yield from self._living(self._namespace.records(found))
+            if number < limit:
+                self.buckets[entry.more, entry.value] = newest
                 return
-            after, limit = b"(" + entry.value + further[-1], min(2 * limit, MOST_PAGES)
-            reply = self._namespace.server.ask(*self._sharing(entry, after, limit))
+            limit = MOST_PAGES
+            reply = self._namespace.server.ask(*self._sharing(entry, b"(" + newest, limit))
 
-    def _living(self, found: Sequence[Any]) -> Iterator[Record]:
-        """The records of (ref, record, run, ...), but those of dead runs."""
-        record, own_run = self._namespace.record, self._namespace.lease.run
-        pairs = zip(found[1::3], found[2::3], strict=True)
-        records = [record(raw, run) for raw, run in pairs if raw is not None]
-        dead = self._namespace.dead(records)
+    def _living(self, found: Sequence[Record | None]) -> Iterator[tuple[int, StoredPage]]:
+        """(number, page) of those that are there, but those of dead runs."""
+        records = [record for record in found if record is not None]
+        dead = self._namespace.lease.dead(records)
         self.dead += dead[: MOST_DEAD - len(self.dead)]
         for each in records:
             if each not in dead:
-                if each.run not in (b"", own_run):
+                if each.run not in (b"", self._namespace.lease.run):
                     self._unconfirmed.add(each.page.url)
-                yield each
-
-    def _read(
-        self, ids: Sequence[bytes], probes: Sequence[Probe], before: Sequence[Command]
-    ) -> list[Record | None]:
-        """The records of these ids; what is in the buckets is noted."""
-        space, places = self._namespace.space, self._unread(probes)
-        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
-        fields = (field for _, field in places)
-        reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
-        mark, number, structures, *found = reply
-        if mark != self._namespace.mark:
-            raise emptied(self._namespace.server)
-        self.number: bytes = number or b""
-        self.structures: bytes = structures or b""
-        records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
-        self._note(places, buckets)
-        return [
-            None if raw is None else self._namespace.record(raw, run)
-            for raw, run in zip(records[::2], records[1::2], strict=True)
-        ]
+                yield each.number, each.page
 
     def _probes(self, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         return layout.probes(self._namespace.space, column, value, max_distance_bits)
@@ -488,7 +396,7 @@ def emptied(server: Server) -> StoreError:
 
 
 class Lease:
-    """A run's keys, which are gone some seconds after its process; a thread renews them.
+    """A run's key, which is gone some seconds after its process; a thread renews it.
 
     Nothing rests on it but how soon others forget the tentative pages of the run: one that is only
     slow loses them, and finds nothing to confirm.
@@ -498,37 +406,35 @@ class Lease:
         self.run = secrets.token_bytes(RUN_SIZE)
         self._server = server
         self._secs = secs
-        self._keys: list[bytes] = []
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._renew, name="simhash-lease", daemon=True)
 
-    def begin(self, space: Space) -> None:
-        """Show it in a namespace too, from now on."""
-        key = space.run(self.run)
-        if key not in self._keys:
-            self._keys.append(key)
-        self._server.ask(*self._shown(key))
+    def begin(self) -> None:
+        """Show it from now on."""
+        self._server.ask(*self._shown())
         if not self._thread.is_alive():
             self._thread.start()
 
-    def dead(self, space: Space, runs: set[bytes]) -> set[bytes]:
-        """Those of the runs whose leases have run out."""
-        others = list(runs - {self.run})
-        alive = self._server.run([("EXISTS", space.run(run)) for run in others])
-        return {run for run, there in zip(others, alive, strict=True) if not there}
+    def dead(self, records: Sequence[Record]) -> list[Record]:
+        """Those whose runs' leases have run out: nobody confirms these pages any more."""
+        runs = list({record.run for record in records} - {b"", self.run})
+        if not runs:  # nearly always
+            return []
+        alive = self._server.run([("EXISTS", layout.run_key(run)) for run in runs])
+        dead = {run for run, is_alive in zip(runs, alive, strict=True) if not is_alive}
+        return [record for record in records if record.run in dead]
 
     def close(self) -> None:
         self._closed.set()
         if self._thread.is_alive():
             self._thread.join()
-        for key in self._keys:
-            self._server.tried("DEL", key)
+            self._server.tried("DEL", layout.run_key(self.run))
 
     def _renew(self) -> None:
         wait_secs = self._secs / RENEWALS
         while not self._closed.wait(wait_secs):
-            done = [self._server.tried(*self._shown(key)) for key in list(self._keys)]
-            wait_secs = self._secs / RENEWALS / (1 if all(done) else 4)
+            is_shown = self._server.tried(*self._shown())
+            wait_secs = self._secs / RENEWALS / (1 if is_shown else 4)
 
-    def _shown(self, key: bytes) -> Command:
-        return ("SET", key, 1, "PX", int(self._secs * 1_000))
+    def _shown(self) -> Command:
+        return ("SET", layout.run_key(self.run), 1, "PX", int(self._secs * 1_000))

@@ -16,9 +16,9 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.namespace import Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 T = TypeVar("T")
 
 LEASE_SECS = 15.0
@@ -44,7 +41,7 @@ NO_STAMP = b"null"
 PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
 
 
-class RedisStore:
+class RedisStore(contract.Store):
     """Keeps pages on a server or a Cluster; for many threads, processes and machines at once.
 
     Each process opens it for itself, also after a fork. `tentative` pages are forgotten when the
@@ -69,7 +66,6 @@ class RedisStore:
         self._tentative_pages: set[tuple[str, str]] = set()  # namespace and URL
         self._confirmed: set[tuple[str, str]] = set()  # that are still tentative on the server
         try:
-            self._refuse_other_formats()
             self._mark = NO_STAMP
             self._mark = self._read_mark()
         except BaseException:
@@ -104,15 +100,12 @@ class RedisStore:
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         number, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            by_namespace: dict[str, dict[str, StoredPage]] = {}
+            by_namespace: dict[str, list[StoredPage]] = {}
             for page in chunk:
-                last = by_namespace.setdefault(page.namespace, {})
-                last.pop(page.url, None)
-                last[page.url] = page
-            for name, last in by_namespace.items():
-                todo = list(last.values())
-                while todo:
-                    todo = self._begun_namespace(name).insert(todo)
+                by_namespace.setdefault(page.namespace, []).append(page)
+            for name, todo in by_namespace.items():
+                while todo:  # also the later ones of one URL
+                    todo[:] = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
 
@@ -132,7 +125,8 @@ class RedisStore:
         self._confirmed.discard((namespace, url))
         if self.text_of(namespace, url) is not None:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
-        return self._namespace(namespace).remove(url)
+        found = self._namespace(namespace)
+        return found.remove([page_id(url)], lambda page: page.url == url) > 0
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
@@ -140,14 +134,19 @@ class RedisStore:
         self._namespace(namespace).put_values(url, item_values, row_keys)
 
     def expire(self, seen_before: float) -> int:
-        gone = 0
+        gone, before = 0, layout.TIME.pack(seen_before)
         for namespace in self._namespaces():
             gone += namespace.remove_where(lambda page: page.seen_at < seen_before)
-            self._expire_texts(namespace.space, seen_before)
+            cursor = None
+            while cursor != 0:
+                texts = EXPIRE_TEXTS([namespace.space.texts], cursor or 0, TEXTS_A_READ, before)
+                cursor = int(self._server.ask(*texts))
         return gone
 
     def clear(self, namespace: str) -> int:
-        return self._namespace(namespace).clear()
+        space = self._namespace(namespace).space
+        count, _ = self._server.run([("HLEN", space.pages), ("UNLINK", *space.all())])
+        return int(count)
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         return self._namespace(namespace).repeated_text(host)
@@ -158,28 +157,17 @@ class RedisStore:
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
-            hosts = dict[bytes, bytes]()
-            for found in self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH):
-                hosts |= found
+            found = self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH)
+            hosts = dict(chain.from_iterable(map(dict.items, found)))
             for host, repeated_text in sorted(hosts.items()):
                 yield namespace.space.namespace, host.decode(), repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        rest = iter(texts)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            names = {text.namespace for text in chunk}
-            spaces = {name: self._begun_namespace(name).space for name in names}
-            self._server.run(
-                [
-                    (
-                        "HSET",
-                        spaces[text.namespace].texts,
-                        page_id(text.url),
-                        layout.pack_text(text),
-                    )
-                    for text in chunk
-                ]
-            )
+        commands: list[Command] = []
+        for text in texts:
+            key = self._begun_namespace(text.namespace).space.texts
+            commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
+        self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         self._usable()
@@ -231,31 +219,15 @@ class RedisStore:
         hashes = [namespace.space.pages for namespace in self._namespaces()]
         return sum(self._server.run([("HLEN", pages) for pages in hashes]))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def _expire_texts(self, space: Space, kept_before: float) -> None:
-        """Remove what was kept before this time; on the server, which reads it all."""
-        before, cursor = layout.TIME.pack(kept_before), None
-        while cursor != 0:
-            script = EXPIRE_TEXTS([space.texts], cursor or 0, TEXTS_A_READ, before)
-            cursor = int(self._server.ask(*script))
-
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:
         """The commands that confirm pages on the server, which the block sends."""
-        confirmed = set(self._confirmed)
-        by_namespace: dict[str, list[bytes]] = {}
-        for namespace, url in confirmed:
-            by_namespace.setdefault(namespace, []).append(page_id(url))
+        confirmed = sorted(self._confirmed)
         yield [
-            CONFIRM([Space(namespace).tentative], self._lease.run, *ids)
-            for namespace, ids in by_namespace.items()
+            CONFIRM([Space(name).tentative], self._lease.run, *(page_id(url) for _, url in group))
+            for name, group in groupby(confirmed, key=itemgetter(0))
         ]
-        self._confirmed -= confirmed
+        self._confirmed.difference_update(confirmed)
 
     def _begun_namespace(self, name: str) -> RedisNamespace:
         """A namespace to store pages in."""
@@ -282,12 +254,18 @@ class RedisStore:
                 ]
             )
         if self._tentative:
-            self._lease.begin(namespace.space)
+            self._lease.begin()
             namespace.remove_dead()
         self._begun[name] = namespace
 
     def _read_mark(self) -> bytes:
-        mark = self._server.ask("HGET", layout.STORE, layout.MADE_WITH) or NO_STAMP
+        stored, mark = self._server.ask("HMGET", layout.STORE, layout.FORMAT, layout.MADE_WITH)
+        if stored not in (None, KNOWN_FORMAT):
+            raise StoreError(
+                f"store {self._server.shown} has format {stored.decode()}, and this version of "
+                f"simhash-pipeline knows format {KNOWN_FORMAT.decode()}; install a newer one"
+            )
+        mark = mark or NO_STAMP
         if mark == NO_STAMP != self._mark:
             raise emptied(self._server)
         return bytes(mark)
@@ -303,14 +281,6 @@ class RedisStore:
         self._usable()
         run = self._lease.run if self._tentative else b""
         return RedisNamespace(name, self._server, self._lease, self._mark, run)
-
-    def _refuse_other_formats(self) -> None:
-        found = self._server.ask("HGET", layout.STORE, layout.FORMAT) or KNOWN_FORMAT
-        if found != KNOWN_FORMAT:
-            raise StoreError(
-                f"store {self._server.shown} has format {found.decode()}, and this version of "
-                f"simhash-pipeline knows format {KNOWN_FORMAT.decode()}; install a newer one"
-            )
 
     def _usable(self) -> None:
         if not self._is_open:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import NoBackoff
@@ -31,7 +32,6 @@ OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0
 FIRST_WAIT_SECS, LONGEST_WAIT_SECS = 0.02, 0.5
 LONG_WAIT_SECS = 5.0  # between looks for a server that was given up
-SCRIPT_LOADS = 3
 
 # What passes once the server, its replica or the other half of the Cluster is there.
 _PASSING = (
@@ -55,9 +55,6 @@ _EXPLANATIONS: tuple[tuple[type[Exception], str, str], ...] = (
     (exceptions.OutOfMemoryError, "OOM", "the server's memory is full; give it more (maxmemory)"),
 )
 
-# Options of redis-py by which it gives and takes text.
-_OF_TEXT = {"decode_responses", "encoding", "encoding_errors"}
-
 logger = logging.getLogger(__name__)
 
 
@@ -72,17 +69,19 @@ class Server:
         self.shown = shown_url(url)
         self._wait_secs = wait_secs
         self._gone_until = 0.0  # not to be tried before; 0 while it is there
-        self._client = self._connected(url)
-        self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
+        self._fails_over = "+" in url.partition("://")[0]
         try:
-            self._begin()
-        except BaseException as error:
-            self._client.close()
-            if isinstance(error, _RAISED):
-                raise self._fault(error) from error
-            if isinstance(error, TypeError):  # an unknown option, which redis-py notices here
-                raise self._wrong_url() from None
-            raise
+            self._client = _client(url)
+            try:
+                self._begin()
+            except BaseException:
+                self._client.close()
+                raise
+        except _RAISED as error:
+            raise self._fault(error) from error
+        except (TypeError, ValueError):  # whose messages may quote the password
+            wrong = "a part of its URL is wrong"
+            raise StoreError(f"no store can be opened at {self.shown}: {wrong}") from None
 
     def _begin(self) -> None:
         """Look at the server and load the scripts; waits for one that says it is busy."""
@@ -102,18 +101,17 @@ class Server:
         """The replies, once all commands have run; on one server they run in their order."""
         if time.monotonic() < self._gone_until:
             raise self._gone()
-        give_up, wait_secs, loads = 0.0, FIRST_WAIT_SECS, 0
+        give_up, wait_secs = 0.0, FIRST_WAIT_SECS
         while True:
             replies = self._replies(commands) if commands else []
             fault = _worst(replies)
             if fault is None:
                 self._gone_until = 0.0
                 return replies
-            if isinstance(fault, exceptions.NoScriptError) and loads < SCRIPT_LOADS:
-                loads += 1
-                self._load_scripts()
-                continue
-            if not self._passes(fault):
+            if isinstance(fault, exceptions.NoScriptError):
+                with suppress(*_RAISED):
+                    self._load_scripts()
+            elif not self._passes(fault):
                 raise self._fault(fault) from fault
             if not give_up:
                 # None again for a server that was given up and isn't back yet.
@@ -191,6 +189,9 @@ class Server:
 
     def _refuse_unfit(self) -> None:
         for node in self._primaries():
+            if node.get_encoder().decode_responses:
+                rule = "a store's values are bytes; leave decode_responses out of its URL"
+                raise StoreError(f"store {self.shown}: {rule}")
             info: Any = node.info("everything")
             version = str(info["redis_version"])
             if tuple(map(int, version.split(".")[:2])) < OLDEST_VERSION:
@@ -210,22 +211,6 @@ class Server:
                     "pages since its last snapshot, or all; set appendonly yes",
                     self.shown,
                 )
-
-    def _connected(self, url: str) -> Redis | RedisCluster:
-        """A client for the URL, which has not been asked for anything yet."""
-        try:
-            of_text = _OF_TEXT & parse_qs(urlsplit(url).query).keys()
-            if not of_text:
-                return _client(url)
-        except _RAISED as error:
-            raise self._fault(error) from error
-        except (TypeError, ValueError):  # whose messages may quote the password
-            raise self._wrong_url() from None
-        rule = f"a store's values are bytes; leave {min(of_text)} out of its URL"
-        raise StoreError(f"store {self.shown}: {rule}")
-
-    def _wrong_url(self) -> StoreError:
-        return StoreError(f"no store can be opened at {self.shown}: a part of its URL is wrong")
 
 
 def _client(url: str) -> Redis | RedisCluster:

@@ -208,12 +208,12 @@ class DiskIndex:
         column_value(value)  # refuses what is no fingerprint
         self._make(column)
         near = {
-            stored: (distance, oldest_id)
-            for stored, oldest_id in self._candidates(column, value, max_distance_bits)
+            (distance, stored)
+            for stored, _ in self._candidates(column, value, max_distance_bits)
             if (distance := (stored ^ value).bit_count()) <= max_distance_bits
         }
-        nearest = heapq.nsmallest(MOST_NEAR, near.items(), key=itemgetter(1))
-        return [(stored, distance) for stored, (distance, _) in nearest]
+        nearest = heapq.nsmallest(MOST_NEAR, near)
+        return [(stored, distance) for distance, stored in nearest]
 
     def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         by_age = [self._with_value(column, value) for value in values]
