@@ -18,10 +18,11 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from threading import Lock
 from urllib.parse import urlsplit
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, NDArray, np
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
@@ -252,12 +253,10 @@ class _Pages:
         is_early = pages <= 2 * LEAST_PAGES  # while few pages are known, each one says much
         if pages < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        counts = np.bincount(np.frombuffer(b"".join(self.blocks), np.uint16), minlength=1 << 16)
-        for block, count in self._known.counts.items() if older else ():
-            counts[block] += round(count * older / self._known.pages)
-        found = {
-            block: int(counts[block]) for block in (counts >= LEAST_PAGES).nonzero()[0].tolist()
-        }
+        known = self._known.counts.items() if older else ()
+        earlier = [[block] * round(count * older / self._known.pages) for block, count in known]
+        said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
+        found = _recurring(np.sort(np.frombuffer(said, np.uint16), kind="stable"))
         least = max(pages / 2, LEAST_REPEATED)
         # Half of a shop's titles may name one colour: in most titles it is the site's word.
         repeated = frozenset(
@@ -272,3 +271,11 @@ class _Pages:
         )
         is_known = (before.repeated, before.recurring, before.pages) == (repeated, others, pages)
         return None if is_known else self.template
+
+
+def _recurring(blocks: NDArray[np.uint16]) -> dict[int, int]:
+    """The blocks that are eight times or more among these, which rise, and how often each."""
+    ends = np.append(np.flatnonzero(np.diff(blocks)), len(blocks) - 1)
+    counts = np.diff(ends, prepend=-1)
+    often = counts >= LEAST_PAGES
+    return dict(zip(blocks[ends[often]].tolist(), counts[often].tolist(), strict=True))
