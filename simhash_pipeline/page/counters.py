@@ -45,14 +45,17 @@ def doubtful(lines: Sequence[str]) -> Iterator[int]:
     All are asked at once, as texts have a line a sentence, and few have such a word.
     """
     short = "\n".join([line for line in lines if len(line) <= MAX_LINE])
-    said = _parted(short.lower())
-    found, days = _keys().words.intersection(said), _keys().days.intersection(said)
+    words = _keys().words.intersection(_parted(short.lower()))
+    days = _keys().days & words
     for place, line in enumerate(lines):
         if len(line) > MAX_LINE:  # they have none, and would fill the memory of short ones
             continue
-        lower, asked = line.lower(), found if _DIGIT.search(line) else days
-        if not line.isascii() or len(asked) > _FEW or [word for word in asked if word in lower]:
+        if not line.isascii():
             yield place
+        elif words and (asked := words if _DIGIT.search(line) else days):
+            lower = line.lower()
+            if len(asked) > _FEW or [word for word in asked if word in lower]:
+                yield place
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -117,7 +120,10 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
     keys, begins, first = _keys().kinds, _keys().begins, 0
     places: list[tuple[int, int]] = []
     while first < len(said):
-        most = min(len(said), first + _MAX_TOKENS) if said[first][:_BEGIN] in begins else first
+        most = first
+        if said[first][:_BEGIN] in begins:
+            beginning = "".join(said[first : first + _BEGIN])[:_BEGIN]
+            most = min(len(said), first + (_MAX_TOKENS if beginning in begins else _BEGIN - 1))
         ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
         if end := next(ends, 0):
             is_day = keys["".join(said[first:end])] == "day"
