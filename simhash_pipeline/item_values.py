@@ -25,7 +25,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import islice
 from types import MappingProxyType
@@ -159,8 +159,10 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _fields_of(value: Any) -> Mapping[Any, Any] | None:
     """Those of a dict, or of an item within an item; None of anything else."""
-    if isinstance(value, (Mapping, str, int, float, Decimal, date, bytes)):
-        return value if isinstance(value, Mapping) else None
+    if isinstance(value, (str, int, float, Decimal, date, bytes)):
+        return None
+    if isinstance(value, Mapping):
+        return value
     adapters = sys.modules.get("itemadapter")  # a module that wasn't imported has read no item
     if adapters is None or not adapters.ItemAdapter.is_item(value):
         return None
@@ -279,6 +281,7 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
     return bytes([flags, len(by_byte)]) + b"".join(values), names
 
 
+@lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
     return _digest(name, 1)[0] or 1
 
@@ -420,9 +423,10 @@ def _days_about_now() -> set[str]:
     return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
 
 
+@lru_cache(maxsize=8)
 def _path_of(text: str) -> str:
     """The path of a URL, or else its host; "" for another text."""
-    if not (text.startswith("/") or "://" in text[:12]) or any(map(str.isspace, text)):
+    if not (text.startswith("/") or "://" in text[:12]) or text.split() != [text]:
         return ""
     try:
         parts = urlsplit(text)
