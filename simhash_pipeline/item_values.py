@@ -540,7 +540,9 @@ def names_itself(row: bytes) -> bool:
 
 def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
     """8 bytes for each row of a site that names itself, by which stores find it; None for none."""
-    rows = [] if values is None else [*_cut(values[_end_of(values) :], ROW_BYTES)]
+    if values is None or len(values) <= _end_of(values):
+        return None
+    rows = _cut(values[_end_of(values) :], ROW_BYTES)
     place = f"{namespace} {site} ".encode("utf-8", "replace")
     found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
     return b"".join(blake2b(row, digest_size=ROW_BYTES).digest() for row in found) or None
