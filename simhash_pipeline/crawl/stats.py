@@ -37,7 +37,7 @@ _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
-_GIVEN_SECS = 1.0  # Scrapy takes 10 us a value: it is given the counts once in so long
+GIVEN_SECS = 1.0  # Scrapy takes 5 us a value: it is given the seconds once in so long
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
@@ -67,8 +67,8 @@ class CrawlStats:
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
         self._near_miss: Verdict | None = None  # the nearest, as an example
-        self._not_given: set[str] = set()  # names of counts that Scrapy doesn't know yet
-        self._given_at = -math.inf
+        self._secs = {"fingerprinting": 0.0, "store": 0.0}  # spent in all
+        self._secs_given_at = -math.inf
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
 
@@ -139,10 +139,14 @@ class CrawlStats:
                 f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
             )
-        self._count("seconds/fingerprinting", judged.fingerprinting_secs)
-        self._count("seconds/store", judged.store_secs)
-        if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
-            self._summed_up_at = time.monotonic()
+        self._secs["fingerprinting"] += judged.fingerprinting_secs
+        self._secs["store"] += judged.store_secs
+        now = time.monotonic()
+        if now >= self._secs_given_at + GIVEN_SECS:
+            self._secs_given_at = now
+            self._note_secs()
+        if 0 < self._interval_secs <= now - self._summed_up_at:
+            self._summed_up_at = now
             self._logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
@@ -231,7 +235,7 @@ class CrawlStats:
 
     def close(self, stored_pages: int | None, expired: int, answers: tuple[int, int]) -> None:
         """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
-        self._give()
+        self._note_secs()
         summary = self._summed_up()
         if expired:
             self._note("expired", expired)
@@ -307,25 +311,19 @@ class CrawlStats:
     def _count_error(self, kind: str) -> None:
         self._count("errors")
         self._count(f"errors/{kind}")
-        self._give()
 
     def _log_once(self, kind: str, level: int, message: str, *values: object) -> None:
         if kind not in self._logged:
             self._logged.add(kind)
             self._logger.log(level, message, *values)
 
-    def _count(self, name: str, count: float = 1) -> None:
-        self._counts[name] += count  # type: ignore[assignment]  # seconds are counted, too
-        self._not_given.add(name)
-        if time.monotonic() >= self._given_at + _GIVEN_SECS:
-            self._give()
+    def _count(self, name: str, count: int = 1) -> None:
+        self._counts[name] += count
+        self._crawler.stats.inc_value(f"simhash/{name}", count)
 
-    def _give(self) -> None:
-        """Give Scrapy what was counted since."""
-        for name in self._not_given:
-            self._crawler.stats.set_value(f"simhash/{name}", self._counts[name])
-        self._not_given.clear()
-        self._given_at = time.monotonic()
+    def _note_secs(self) -> None:
+        for name, secs in self._secs.items():
+            self._note(f"seconds/{name}", secs)
 
     def _note(self, name: str, value: object) -> None:
         self._crawler.stats.set_value(f"simhash/{name}", value)
