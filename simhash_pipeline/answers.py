@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,16 +43,19 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
         text = path.read_bytes()
-        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries.
-        lines = text.decode("utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig")
-        mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")
+        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries,
+        # and titles in its own charset, such as GB18030: no letter of any has these marks in it.
+        charset = "utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig"
+        lines = text.decode(charset, "surrogateescape")
+        head = re.split("[\r\n]", lines, maxsplit=1)[0]
+        mark = next((mark for mark in ";\t" if mark in head), ",")
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
         missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
         if missing:
-            raise SimhashError(f"{path} is not a sheet of answers: no column {min(missing)!r}")
+            raise SimhashError(f"{path} is not a CSV sheet of answers: no column {min(missing)!r}")
         return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:
-        raise SimhashError(f"{path} can't be read: {error.strerror}") from error
+        raise SimhashError(f"the answers {path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SimhashError(f"{path} is not a sheet of answers: {error}") from error
 
@@ -100,6 +104,8 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
+        if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
+            raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
         yield SheetLine(
             twins=ANSWERS[answer],
             distance=_bits(row, "distance", where),
@@ -114,7 +120,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
 
 
 def _similarity(row: dict[str, str], where: str) -> float | None:
-    text = (row.get("similarity") or "").strip()
+    text = (row.get("similarity") or "").strip().replace(",", ".")  # 0,97 in a German spreadsheet
     with suppress(ValueError):
         if not text or 0 <= float(text) <= 1:
             return float(text) if text else None

@@ -270,7 +270,7 @@ class DropLog:
         except OSError as error:
             raise DropLogError(f"{failed}: {error.strerror}") from error
         if self._is_torn:
-            raise DropLogError(f"{failed}: only a part of a line was written")
+            raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
 
     def _ends_in_a_part(self) -> bool:
         """Whether a crash or a full disk left an incomplete last line."""

@@ -56,8 +56,8 @@ KEYS = {
     ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
-        "`seen_at`, `texts`, `repeated_text` (`hosts`, `templates`, `blocks`), `bytes`, "
-        "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
+        "`seen_at`, `texts`, `bytes`, `made_with`, "
+        "`faults` (of a damaged store only `store` and `faults`)"
     ),
     "store forget": "`store`, `forgotten`, `pages` (left)",
     "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",

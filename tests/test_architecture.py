@@ -27,7 +27,7 @@ ROOMS = {
     "native": set(),
     "page": {"bits", "errors", "options", "native"},
     "index": {"bits"},
-    "stores": {"bits", "errors", "options", "index"},
+    "stores": {"bits", "errors", "options", "index", "urls"},
     "urls": {"errors", "page"},
     "answers": {"bits", "errors", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},

@@ -115,7 +115,6 @@ def dedup(job: DedupJob) -> DedupResult:
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         _refuse_filled(job.store, job.options)
-    job.to.parent.mkdir(parents=True, exist_ok=True)
     with (
         scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder,
         _unchanged(inputs) as refuse_changed,
@@ -134,15 +133,13 @@ def _run(
         engine.write(RESULT, whole)
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
-        if job.texts is not None:
-            write_texts(engine, folder, folder / "texts.jsonl")
         if job.store is not None:
             fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
+        if job.texts is not None:
+            write_texts(engine, folder, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies, refuse_changed)
     write_faults(reading.faults, job.faults)
-    if job.texts is not None:
-        (folder / "texts.jsonl").replace(job.texts)
     log.replace(job.drop_log)
     whole.replace(job.to)
     return DedupResult(
@@ -339,18 +336,22 @@ def copy_name(name: str) -> str:
 @contextmanager
 def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
     """A folder of this name and more until the end of the block; those of killed jobs go first."""
+    parent.mkdir(parents=True, exist_ok=True)
     for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
         with suppress(OSError, Timeout), FileLock(lock, timeout=0):
             shutil.rmtree(lock.parent, ignore_errors=True)
     with TemporaryDirectory(prefix=prefix, dir=parent) as folder, FileLock(Path(folder, _LOCK)):
-        yield Path(folder)
+        try:
+            yield Path(folder)
+        except OSError as error:
+            error.filename = error.filename or str(parent.resolve())  # a full disk's names no file
+            raise
 
 
 def write_copies(
     engine: DuckDb, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    folder.mkdir(parents=True, exist_ok=True)
     with scratch_folder(".copies-", folder) as parts:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
@@ -373,14 +374,17 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    with to.open("w", encoding="utf-8") as lines:
-        for row in rows:
-            structure = None if row["structure"] is None else int(row["structure"], 16)
-            host = (row["namespace"], urlsplit(row["key"]).netloc)
-            template = template_of(structure, known.get(host, b""))
-            title, text = page_specific(row["title"], row["text"], template)
-            line = {"url": row["url"], "title": title, "text": text}
-            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+    with scratch_folder(f"{to.name}.parts-", to.parent) as parts:
+        part = parts / to.name
+        with part.open("w", encoding="utf-8") as lines:
+            for row in rows:
+                structure = None if row["structure"] is None else int(row["structure"], 16)
+                host = (row["namespace"], urlsplit(row["key"]).netloc)
+                template = template_of(structure, known.get(host, b""))
+                title, text = page_specific(row["title"], row["text"], template)
+                line = {"url": row["url"], "title": title, "text": text}
+                lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+        part.replace(to)
 
 
 def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:

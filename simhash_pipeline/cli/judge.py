@@ -19,7 +19,7 @@ from simhash_pipeline.bits import np
 from simhash_pipeline.cli.command import Command, fields
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import PageError, StoreError
+from simhash_pipeline.errors import DropLogError, PageError, StoreError
 from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
@@ -130,7 +130,7 @@ class _LineJudge:
             store.expire(time.time() - options.expire_after)
 
     def answer(self, line: bytes | None) -> dict[str, Any]:
-        """The line of answer; StoreError if the store fails."""
+        """The line of answer; StoreError or DropLogError if store or log fails."""
         record: dict[str, Any] = {}
         try:
             record = _record(line)
@@ -140,7 +140,7 @@ class _LineJudge:
                     settle(verdict)
                     return {"url": verdict.url, "done": word}
             return self._verdict_on(record)
-        except StoreError:
+        except (StoreError, DropLogError):
             raise
         except PageError as error:
             kind, message = error.kind, str(error)

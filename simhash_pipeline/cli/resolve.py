@@ -58,10 +58,10 @@ class NamedStore:
         """The store, created if it doesn't exist."""
         return open_store(self.url)
 
-    def existing(self) -> Store:
-        """The store, also if it can only be read; StoreError if it doesn't exist."""
+    def existing(self, *, reading: bool = True) -> Store:
+        """The store, for `reading` also if it can't be written; StoreError if there is none."""
         refuse_absent(self.url)
-        return open_store(self.url, reading=True)
+        return open_store(self.url, reading=reading)
 
 
 def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:

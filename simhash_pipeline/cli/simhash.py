@@ -101,7 +101,7 @@ class SimhashCommand(ScrapyCommand):
             sys.stdout.reconfigure(errors="backslashreplace")
         message = self._run(opts, self.settings)
         if message is not None:  # by now the progress bars of the error's frames are gone
-            opts.parser.error(message)
+            opts.parser.exit(2, f"{opts.parser.prog}: {printable(message)}\n")
 
     def _run(self, opts: argparse.Namespace, settings: BaseSettings) -> str | None:
         """Set the exit code; the message of an error."""
@@ -112,7 +112,9 @@ class SimhashCommand(ScrapyCommand):
                 settings = settings_of_spider(spider, settings)
             self.exitcode = opts.command.run(opts, settings)
             sys.stdout.flush()
-        except (UsageError, SimhashError) as error:
+        except UsageError as error:
+            return f"{error} (see {opts.parser.prog} -h)"
+        except SimhashError as error:
             return str(error)
         except BrokenPipeError:  # as in `| head`
             self.exitcode = PIPE_CLOSED

@@ -7,7 +7,8 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,12 @@ from simhash_pipeline.cli.command import (
     size,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Store
+from simhash_pipeline.stores.opening import store_file
+from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -92,10 +94,6 @@ def _info(record: Mapping[str, Any]) -> Grid:
         rows.append(("seen", f"{first} to {last} UTC"))
     if record["texts"]:
         rows.append(("texts", f"{record['texts']:,}"))
-    if record["repeated_text"]["hosts"]:
-        learnt = record["repeated_text"].items()
-        parts = (counted(n, name.removesuffix("s")) for name, n in learnt)
-        rows.append(("repeated text", "{2} in {1} of {0}".format(*parts)))
     if record["bytes"] is not None:
         rows.append(("size", size(record["bytes"])))
     return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
@@ -120,16 +118,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "repeated_text": _repeated_text(store),
         "bytes": named.size_bytes,
         "made_with": store.made_with(),
     }
-
-
-def _repeated_text(store: Store) -> dict[str, int]:
-    found = [unpacked(templates) for *_, templates in store.all_repeated_text()]
-    blocks = [len(template.repeated) for templates in found for template in templates]
-    return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
 def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
@@ -176,7 +167,7 @@ class ForgetCommand(Command):
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
-        with named.existing() as store:
+        with named.existing(reading=False) as store:
             if arguments.urls:
                 default = named.options.namespace
                 namespace = default if arguments.namespace is None else arguments.namespace
@@ -233,7 +224,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, target.open() as taking:
+        with source.existing() as giving, _removed_if_failing(target.url), target.open() as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -241,6 +232,20 @@ class CopyCommand(Command):
         where = f"copied from {source.name}, {record['pages']:,} stored"
         print_result(record, [f"{target.name}: {copied} {where}"], arguments)
         return 0
+
+
+@contextmanager
+def _removed_if_failing(url: str) -> Iterator[None]:
+    """Remove the store's file after an error, unless it was there before."""
+    path = store_file(url)
+    is_new = path is not None and not path.exists()
+    try:
+        yield
+    except SimhashError:
+        if path is not None and is_new:
+            for suffix in ("", "-wal", "-shm"):
+                beside(path, suffix).unlink(missing_ok=True)
+        raise
 
 
 def _copy(source: Store, target: Store) -> tuple[int, int]:
@@ -260,5 +265,5 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
 
 def _place(url: str) -> str:
     """The same text for one file, however it is named."""
-    scheme, _, path = url.partition(":///")
-    return str(Path(path).resolve()) if scheme == "sqlite" else url
+    path = store_file(url)
+    return url if path is None else str(path.resolve())

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +19,7 @@ import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds
-from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
 from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
@@ -24,6 +27,7 @@ from simhash_pipeline.page.decode import decode
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.review.logs import read_drops
+from tests.skipping import skip_aloud
 from tests.stores.pages import FAR
 from tests.stores.pages import page as stored
 from tests.stores.servers import RunningServer, server_binary
@@ -600,6 +604,26 @@ def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Pat
     dedup(job(tmp_path, old, two, store=new))
     with open_store(new) as store:
         assert [each.url for each in store.pages()] == [*KEPT, "http://a.example/c"]
+
+
+def test_texts_are_written_to_another_disk(tmp_path: Path) -> None:
+    """Nothing can be renamed from one file system to another."""
+    here = tmp_path.stat().st_dev
+    places = [Path(each) for each in ("/dev/shm", "/tmp") if Path(each).is_dir()]
+    other = next((each for each in places if each.stat().st_dev != here), None)
+    if other is None:
+        skip_aloud("no second file system")
+    with TemporaryDirectory(dir=other) as folder:
+        feed = write_json_lines(tmp_path / "feed.jsonl", PAGES)
+        dedup(job(tmp_path, feed, texts=Path(folder, "new", "clean.jsonl")))
+        assert len(rows(Path(folder, "new", "clean.jsonl"))) == 2
+        assert [file.name for file in Path(folder, "new").iterdir()] == ["clean.jsonl"]
+
+
+def test_an_error_that_names_no_file_gets_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left") as full, scratch_folder("x", tmp_path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert full.value.filename == str(tmp_path.resolve())
 
 
 def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Path) -> None:

@@ -183,8 +183,6 @@ def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path:
     assert (
         "Left out of B as repeated text: 2 blocks: Free parcels from fifty on | Write to us" in said
     )
-    info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"repeated text +2 blocks in 1 template of 1 host$", info, re.MULTILINE)
 
 
 def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(

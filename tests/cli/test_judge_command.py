@@ -344,6 +344,20 @@ def test_the_drop_log_is_read_by_dropped_explain_and_report(
     assert report.stdout.startswith("report.html: 2 drops")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_drop_log_on_a_full_disk_ends_the_command_as_a_store_does(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """The page that could not be logged is not stored, so its item isn't lost."""
+    write_json_lines(tmp_path / "pages.jsonl", PAGES)
+    arguments = ("pages.jsonl", "--store", "seen.sqlite", "--drop-log", "/dev/full")
+    told = simhash(tmp_path, "judge", *arguments)
+    assert told.returncode == 2
+    assert "the drop log /dev/full can't be written: No space left on device" in told.stderr
+    answered = [json.loads(line)["url"] for line in told.stdout.splitlines()]
+    assert answered == stored(tmp_path / "seen.sqlite") == [PAGES[0]["url"]]
+
+
 def test_what_is_printed_is_json_whatever_the_line_holds(judged: Judged) -> None:
     """NaN is no JSON, and other languages' parsers refuse it."""
     lines = ['{"url": NaN, "html": "x"}', '{"url": 1e999, "html": "x"}']

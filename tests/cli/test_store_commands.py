@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,6 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
         "texts": 0,
-        "repeated_text": {"hosts": 0, "templates": 0, "blocks": 0},
         "bytes": size,
         "made_with": stamp_for(Options()),
         "faults": [],
@@ -237,6 +237,19 @@ def test_forget_looks_in_one_namespace(store: Simhash, outside: Path) -> None:
     )
     assert here.returncode == 0
     assert urls(outside / "seen.sqlite") == ["https://a.org/2", "https://a.org/3"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no ulimit")
+def test_forget_names_a_disk_that_takes_nothing(outside: Path) -> None:
+    """To look into such a store is possible, so it may be opened to read alone."""
+    command = Path(sys.executable).with_name("simhash")
+    forgetting = f"ulimit -f 0; exec {command} store forget seen.sqlite --all --yes"
+    full = subprocess.run(
+        ["sh", "-c", forgetting], cwd=outside, capture_output=True, text=True, check=False
+    )
+    assert (full.returncode, full.stderr.count("\n")) == (2, 1)
+    assert "seen.sqlite: the disk can't be read or written (full, " in full.stderr
+    assert len(urls(outside / "seen.sqlite")) == 3
 
 
 def test_forget_all_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Path) -> None:

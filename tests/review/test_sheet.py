@@ -42,6 +42,35 @@ def test_a_sheet_of_a_shell_or_spreadsheet_on_windows_is_read(
     assert answers(path) == {("http://a.example/港", "b"): True}
 
 
+@pytest.mark.parametrize(
+    ("title", "charset"),
+    [("Le Château à 5 €", "cp1252"), ("雾钟。丄聉", "gb18030"), ("功許", "big5"), ("表", "cp932")],
+)
+def test_a_sheet_saved_in_a_charset_of_windows_is_read(
+    tmp_path: Path, title: str, charset: str
+) -> None:
+    """Titles play no part, so their charset doesn't either; a URL in it is named."""
+    path = tmp_path / "s.csv"
+    text = f"answer,title,twin_url,url\r\nn,{title},http://a.example/1,{{}}\r\n"
+    path.write_bytes(text.format("http://a.example/2").encode(charset))
+    assert answers(path) == {("http://a.example/1", "http://a.example/2"): False}
+    path.write_bytes(text.format(f"http://a.example/{title[-1]}").encode(charset))
+    with pytest.raises(SimhashError, match=r"line 2: a URL is not in UTF-8; save the sheet as CSV"):
+        read_sheet(path)
+
+
+def test_a_decimal_comma_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"answer;similarity;twin_url;url\r\nn;0,97;a;b\r\n")
+    assert [line.similarity for line in read_sheet(path).values()] == [0.97]
+
+
+def test_lines_may_end_as_on_an_old_macintosh(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"answer,title,twin_url,url\rn,Fog; and rain,a,b\r")
+    assert answers(path) == {("a", "b"): False}
+
+
 @pytest.mark.parametrize("answer", ["y", "Y", " yes ", "1"])
 def test_yes_may_be_written_as_people_do(tmp_path: Path, answer: str) -> None:
     path = tmp_path / "s.csv"

@@ -267,17 +267,20 @@ def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
     keep(store, replace(page("https://a.example/1"), address=address))  # as most pages do
     keep(store, replace(page("https://a.example/2"), address=address))  # and not its own
     keep(store, page("https://a.example/3"))
+    keep(store, replace(page("http://www.a.example/1/"), address=address))  # another spelling
+    keep(store, replace(page("https://a.example/1", namespace="b"), address=address))
     early, one, two = (f"https://a.example/{name}" for name in ("early", 1, 2))
-    assert same("https://a.example/new", address) == [early, one, two]
-    assert same(one, address) == [early, two]
+    spelled = "http://www.a.example/1/"
+    assert same("https://a.example/new", address) == [early, one, two, spelled]
+    assert same(one, address) == [early, two, spelled]
     assert same(two, other) == []
     assert same("https://a.example/new", other) == []
     assert same("https://a.example/new", None) == []
-    assert [each.address for each in store.pages()] == [address, address, address, None]
+    assert [each.address for each in store.pages()] == [*[address] * 3, None, *[address] * 2]
     assert store.forget("", one)
-    assert same("https://a.example/new", address) == [early, two]
+    assert same("https://a.example/new", address) == [early, two, spelled]
     keep(store, replace(page(one), address=address))
-    assert same("https://a.example/new", address) == [early, two, one]
+    assert same("https://a.example/new", address) == [early, two, spelled, one]
     assert store.check() == []
 
 

@@ -27,6 +27,7 @@ from simhash_pipeline.stores.contract import (
     unpacked_text,
 )
 from simhash_pipeline.stores.sqlite.file import DeadRun
+from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,6 +65,7 @@ _TYPES = {
 _values_of = attrgetter(*_NAMES)
 _BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
 _BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
+_URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
 
 TextRow = tuple[str, str, bytes, float]
 
@@ -154,6 +156,8 @@ class Rows:
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
+            if column == "address":
+                found = heapq.merge(self._at(namespace, values[0]), found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
@@ -170,6 +174,11 @@ class Rows:
                     key=itemgetter(0),
                 )
                 return
+
+    def _at(self, namespace: str, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) for the pages at this place that declare it."""
+        conditions = {"url_hash = ?": _hash(namespace, bytes(address)), "address IS ?": None}
+        return pages_where(self._cursor, "", conditions)
 
     def _made_tree(self, column: str, site: str | None) -> str | None:
         """An index made for values that many pages of other namespaces or sites have.
@@ -249,6 +258,9 @@ class Rows:
         values = [*_values_of(page)]
         for at, bits in _BITS_AT:
             values[at] = column_value(values[at], bits)
+        # NULL, in no index, where a page declares its own URL's, as most do.
+        is_own = page.address == place_id(page.url)
+        values[_ADDRESS_AT] = None if is_own else page.address or b""
         for at in _BYTES_AT:
             if values[at] is not None:
                 values[at] = bytearray(values[at])  # see column_value
@@ -356,6 +368,9 @@ def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     for at, _ in _BITS_AT:
         if values[at] is not None:
             values[at] = fingerprint(values[at])
+    if not values[_ADDRESS_AT]:  # see `insert`
+        is_own = values[_ADDRESS_AT] is None
+        values[_ADDRESS_AT] = place_id(values[_URL_AT]) if is_own else None
     return page_id, StoredPage(*values)
 
 
@@ -405,4 +420,12 @@ def malformed(what: str) -> sqlite3.DatabaseError:
 @lru_cache(maxsize=1)  # used when a page is looked up, and again when it is kept
 def _key(namespace: str, url: str) -> tuple[int, str, str]:
     """The values of SAME_KEY; nobody finds many URLs of one hash, as of a CRC."""
-    return int.from_bytes(page_id(f"{namespace} {url}"), "big", signed=True), url, namespace
+    return _hash(namespace, place_id(url)), url, namespace
+
+
+def _hash(namespace: str, place: bytes) -> int:
+    """64 bits, by which a URL's page is found, and what declares its place."""
+    of_namespace = page_id(namespace) if namespace else bytes(8)
+    return int.from_bytes(place, "big", signed=True) ^ int.from_bytes(
+        of_namespace, "big", signed=True
+    )
