@@ -47,16 +47,14 @@ def doubtful(lines: Sequence[str]) -> Iterator[int]:
     # Long ones have none, and would fill the memory of short ones.
     short = [line if len(line) <= MAX_LINE else "" for line in lines]
     words = _keys().words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
+    days = _keys().days & words
     for place, line in enumerate(short):
-        if not line.isascii() or (words and _holds_one(line, words)):
+        if not line.isascii():
             yield place
-
-
-def _holds_one(line: str, words: set[str]) -> bool:
-    """Whether a word may stand in the line, and a digit too, but for words of days."""
-    lower = line.lower()
-    held = words if len(words) > _FEW else [word for word in words if word in lower]
-    return len(held) > 0 and (_DIGIT.search(line) is not None or not _keys().days.isdisjoint(held))
+        elif words:
+            lower, asked = line.lower(), words if _DIGIT.search(line) else days
+            if len(asked) > _FEW or [word for word in asked if word in lower]:
+                yield place
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB

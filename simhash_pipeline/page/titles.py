@@ -184,14 +184,10 @@ def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     Lines as in `first_line`.
     """
     start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
-    ends = [
-        line.rpartition(" ")[2]
-        for line, share in zip(lines[start:end], blocks.link_shares[start:end], strict=False)
-        if share <= MAX_LINK_SHARE and len(line) <= MAX_LINE
-    ]
-    words = [word for word in ends if word[-1:].isalnum() and not word.isalpha()]
-    found = _CODE.findall("\n".join([word for word in words if word[-6:].isascii()]).lower())
-    return " ".join(islice(dict.fromkeys(found), _MAX_CODES))
+    short = [lines[at] for at in _unlinked(blocks) if start <= at < end]
+    words = [line.rpartition(" ")[2] for line in short if len(line) <= MAX_LINE]
+    ends = "\n".join([word for word in words if word[-6:].isascii() and not word.isalpha()])
+    return " ".join(islice(dict.fromkeys(_CODE.findall(ends.lower())), _MAX_CODES))
 
 
 def _unlinked(blocks: Blocks) -> list[int]:
