@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -275,7 +275,6 @@ class _Pages:
 
 def _recurring(blocks: NDArray[np.uint16]) -> dict[int, int]:
     """The blocks that are eight times or more among these, which rise, and how often each."""
-    ends = np.append(np.flatnonzero(np.diff(blocks)), len(blocks) - 1)
-    counts = np.diff(ends, prepend=-1)
-    often = counts >= LEAST_PAGES
-    return dict(zip(blocks[ends[often]].tolist(), counts[often].tolist(), strict=True))
+    again = blocks[LEAST_PAGES - 1 :]  # of nine equal ones these are the eighth and the ninth
+    often = Counter(again[again == blocks[: len(again)]].tolist())
+    return {block: times + LEAST_PAGES - 1 for block, times in often.items()}
