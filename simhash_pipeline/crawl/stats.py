@@ -37,7 +37,6 @@ _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
-GIVEN_SECS = 1.0  # Scrapy takes 5 us a value: it is given the seconds once in so long
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
@@ -67,8 +66,7 @@ class CrawlStats:
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
         self._near_miss: Verdict | None = None  # the nearest, as an example
-        self._secs = {"fingerprinting": 0.0, "store": 0.0}  # spent in all
-        self._secs_given_at = -math.inf
+        self._secs = {"fingerprinting": 0.0, "store": 0.0}  # Scrapy takes 5 us to add to a stat
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
 
@@ -141,12 +139,9 @@ class CrawlStats:
             )
         self._secs["fingerprinting"] += judged.fingerprinting_secs
         self._secs["store"] += judged.store_secs
-        now = time.monotonic()
-        if now >= self._secs_given_at + GIVEN_SECS:
-            self._secs_given_at = now
+        if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
+            self._summed_up_at = time.monotonic()
             self._note_secs()
-        if 0 < self._interval_secs <= now - self._summed_up_at:
-            self._summed_up_at = now
             self._logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
