@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
 from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
@@ -184,14 +183,11 @@ class View:
         self._lookup = lookup
         self._page = page
         self._repeated_text: dict[str, bytes] = {}  # by host
+        self._same_key = self.page_of(page.url)
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
         return self._same_key
-
-    @cached_property
-    def _same_key(self) -> StoredPage | None:
-        return self.page_of(self._page.url)
 
     def page_of(self, url: str) -> StoredPage | None:
         """The stored page of this canonical URL."""
