@@ -317,12 +317,10 @@ class _Asked:
             self._error = StoreError(f"the thread that asks the store met {what}")
 
     def give(self) -> None:
-        if self._answer is None:
-            return
-        if self._error is None:
-            self._answer.set_result(self._result)
-        else:
+        if self._error is not None and self._answer is not None:
             self._answer.set_exception(self._error)
+        elif self._answer is not None:
+            self._answer.set_result(self._result)
 
 
 def _call_all(asked: Iterable[_Asked]) -> None:
