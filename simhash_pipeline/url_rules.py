@@ -73,7 +73,6 @@ class Learnt:
     urls: int  # of dropped and kept pages
     saved: int  # requests for these, by the taken rules
     lost: int  # URLs by which another story than theirs would have been fetched
-    others: list[str]  # query keys that no taken rule is about, of copies that one explains in part
 
 
 def learn(
@@ -90,9 +89,8 @@ def learn(
     stories = _stories(pairs, kept)
     support: Counter[UrlRule] = Counter()
     example: dict[UrlRule, tuple[str, str]] = {}
-    differing = [differences(*pair) for pair in pairs]
-    for pair, rules in zip(pairs, differing, strict=True):
-        for rule in rules:
+    for pair in pairs:
+        for rule in differences(*pair):
             support[rule] += 1
             example.setdefault(rule, pair)
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
@@ -118,10 +116,7 @@ def learn(
         for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
     ]
     saved = len(stories) - len({applied_all(url, taken) for url in stories})
-    helped = set(taken)
-    left = {rule for rules in differing if helped.intersection(rules) for rule in rules} - helped
-    lost = len(_merged(stories, taken))
-    return Learnt(evidence, len(stories), saved, lost, sorted({rule.key for rule in left}))
+    return Learnt(evidence, len(stories), saved, lost=len(_merged(stories, taken)))
 
 
 def _loses(stories: int) -> str:

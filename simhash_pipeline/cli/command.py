@@ -17,6 +17,8 @@ from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import age_secs
 from simhash_pipeline.terminal import Line, print_json, print_lines
 
+FILE = "file://"
+
 
 class Command:
     """One `scrapy simhash` command."""
@@ -28,13 +30,14 @@ class Command:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add what only this command takes."""
 
-    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
-        """Whether a page has to be fetched."""
-        return False
-
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         """Print the result and return the exit code; UsageError and SimhashError make it 2."""
         raise NotImplementedError
+
+
+def is_url(name: str) -> bool:
+    """Whether a page is fetched; else it is a file's name or URL."""
+    return "://" in name and not name.startswith(FILE)
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
@@ -85,15 +88,6 @@ def _refuse(path: Path, read: Iterable[Path]) -> None:
         raise SimhashError(f"{path} is an input, and would be overwritten")
 
 
-def size(size_bytes: float) -> str:
-    """Three digits and a unit: 238 GiB."""
-    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
-    while size_bytes >= 999.5 and len(units) > 1:
-        size_bytes /= 1024
-        del units[0]
-    return f"{size_bytes:.3g} {units[0]}"
-
-
 def counted(number: int, thing: str) -> str:
     """1 bit, 2 bits."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
@@ -101,10 +95,7 @@ def counted(number: int, thing: str) -> str:
 
 def iso(seconds: float) -> str:
     """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
-    try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, OSError, ValueError):  # a file may hold any number
-        return str(seconds)
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def minute(time: float | str) -> str:
@@ -113,11 +104,9 @@ def minute(time: float | str) -> str:
 
 
 def whole(text: str) -> int:
-    """A whole number from 1 on, as people write it: 8e9, 8_000_000 or 8,000,000."""
-    with suppress(ValueError):
-        number = float(text.replace(",", ""))
-        if number >= 1 and number.is_integer():
-            return int(number)
+    """A whole number from 1 on."""
+    if text.isdecimal() and int(text):
+        return int(text)
     raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
 
 
@@ -137,10 +126,15 @@ def age(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON: one object a line, for programs"
-    )
+def add(parser: argparse.ArgumentParser, names: str, meaning: str, **how: Any) -> None:
+    """Add an argument, such as "-o, --output"; a default is printed behind its meaning."""
+    default = f" (default: {how['default']})" if "default" in how else ""
+    parser.add_argument(*names.split(", "), help=f"{meaning}{default}", **how)
+
+
+def flag(parser: argparse.ArgumentParser, name: str, meaning: str) -> None:
+    """Add an option without a value, which is False unless it is given."""
+    parser.add_argument(name, action="store_true", help=meaning)
 
 
 def add_store(parser: argparse.ArgumentParser) -> None:
@@ -152,11 +146,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--spider", help="the store of this spider's crawls")
 
 
-def add_store_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
-
-
 def add_log(parser: argparse.ArgumentParser) -> None:
     what = "a drop log, or a result of `dedup` (default: that of the project)"
     parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
-    parser.add_argument("--log", help="the same as log")
+    add(parser, "--log", "the same as log")

@@ -14,11 +14,11 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.cli.command import Command, fields, print_result
+from simhash_pipeline.cli.command import Command, add, fields, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Heading, Line
+from simhash_pipeline.terminal import Grid, Line
 
 KEEP = {
     "first": "the first of them in the inputs",
@@ -37,47 +37,24 @@ class DedupCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "inputs",
-            nargs="+",
-            metavar="input",
-            help="a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a "
-            ".parquet file, a folder of .html files, or a store",
+        what = (
+            "a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a .parquet "
+            "file, a folder of .html files, or a store"
         )
-        parser.add_argument(
-            "-o", "--output", type=Path, required=True, help="the result: a .parquet or .jsonl file"
-        )
-        parser.add_argument(
-            "--keep",
-            choices=KEEP,
-            default="first",
-            help="which of near-duplicates to keep. "
-            + "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
-            + " (default: first)",
-        )
-        parser.add_argument(
-            "--copies",
-            type=Path,
-            metavar="FOLDER",
-            help="write copies of the inputs into this folder, without the dropped pages",
-        )
-        parser.add_argument(
-            "--texts",
-            type=Path,
-            metavar="FILE.jsonl",
-            help="write URL, title and text of each kept page to this file, without what its site "
-            "repeats",
-        )
-        parser.add_argument(
-            "--store",
-            help="put the kept pages into this store, a URL or an SQLite file, for later crawls",
-        )
-        parser.add_argument(
-            "--time-field",
-            metavar="FIELD",
-            help="field or column with the time when a page was fetched, in RFC 3339 or Unix "
-            "seconds; WARC files need none",
-        )
+        add(parser, "inputs", what, nargs="+", metavar="input")
+        what = "the result: a .parquet or .jsonl file"
+        add(parser, "-o, --output", what, type=Path, required=True)
+        what = "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
+        what = f"which of near-duplicates to keep. {what}"
+        add(parser, "--keep", what, choices=KEEP, default="first")
+        what = "write copies of the inputs into this folder, without the dropped pages"
+        add(parser, "--copies", what, type=Path, metavar="FOLDER")
+        what = "write URL, title and text of each kept page to this file, without what its site "
+        add(parser, "--texts", f"{what}repeats", type=Path, metavar="FILE.jsonl")
+        what = "put the kept pages into this store, a URL or an SQLite file, for later crawls"
+        add(parser, "--store", what)
+        what = "field or column with the time when a page was fetched, in RFC 3339 or Unix seconds"
+        add(parser, "--time-field", f"{what}; WARC files need none", metavar="FIELD")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
@@ -109,11 +86,7 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [("", ""), ("result", record["output"])]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
-    yield ""
-    yield Heading("What was dropped, and why:")
-    log = shlex.quote(record["drop_log"])
-    yield f"  scrapy simhash dropped {log}"
-    yield f"  scrapy simhash report {log} -o report.html"
+    yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
 
 
 def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:

@@ -7,9 +7,8 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
@@ -19,33 +18,40 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
 from simhash_pipeline.bits import BITS
-from simhash_pipeline.cli.command import Command, add_log, atomic_write, counted, minute, whole
+from simhash_pipeline.cli.command import (
+    Command,
+    add,
+    add_log,
+    atomic_write,
+    counted,
+    flag,
+    minute,
+    whole,
+)
 from simhash_pipeline.cli.resolve import (
     LogReader,
-    has_crawled,
     resolve_log,
     resolve_store,
     shown_path,
     store_at,
-    store_of_spider,
+    stores_of,
+    text_of,
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_kept
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.summary import CLOSEST, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
-from simhash_pipeline.stores.contract import PageText, Store
+from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
 
 MAGNETS = 10  # pages
-RUNS = 5
 KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
-MIN_SUPPORT = 3  # drops that a rule must explain
 # Columns of the sheet, as the report saves it, and the fields of a drop.
 SHEET = {
     **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
@@ -54,40 +60,25 @@ SHEET = {
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
-SHOWN_KEYS = 5  # of those that no rule is about
 
 
 class DroppedCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, " (default: last)")
-        parser.add_argument(
-            "--kept",
-            action="store_true",
-            help="list the pages that were kept although a stored page is near",
-        )
-        shape = parser.add_mutually_exclusive_group()
-        shape.add_argument(
-            "--list",
-            action="store_true",
-            help="print a line for each drop, as with --csv: URL, twin, reason",
-        )
-        shape.add_argument(
+        add_log_and_run(parser, "last")
+        flag(parser, "--kept", "list the pages that were kept although a stored page is near")
+        flag(parser, "--list", "print a line for each drop, as with --csv: URL, twin, reason")
+        flag(
+            parser,
             "--csv",
-            action="store_true",
-            help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
-            "With answers in the first column (copy, another page) it is a sheet for "
-            "SIMHASH_ANSWERS",
+            "print a CSV line for each drop, or near miss with --kept, for a spreadsheet. With "
+            "answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
-        parser.add_argument(
-            "-o", "--output", type=Path, metavar="FILE", help="write the CSV lines to this file"
-        )
+        add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
-        if arguments.run is None and not path.is_fifo():
-            arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         picked = filter(summary.selection.picks, log)
         drops = (each for each in picked if isinstance(each, Drop))
@@ -133,16 +124,16 @@ def _cell(text: str) -> str:
     return printable(f"'{text}" if text.startswith(FORMULA) else text)
 
 
-def add_log_and_run(parser: argparse.ArgumentParser, default_run: str) -> None:
+def add_log_and_run(parser: argparse.ArgumentParser, default: str) -> None:
     add_log(parser)
-    parser.add_argument("--spider", help="use this spider's drop log")
-    parser.add_argument("--run", help=f"a run: how its id begins, `last` or `all`{default_run}")
+    add(parser, "--spider", "use this spider's drop log")
+    add(parser, "--run", "a run: how its id begins, `last` or `all`", default=default)
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
     run = arguments.run
-    if run == "last":
-        run = last_run(path, arguments.spider)
+    if run == "last":  # of what comes through a pipe, all
+        run = None if path.is_fifo() else last_run(path, arguments.spider)
     return Selection(run=None if run == "all" else run, spider=arguments.spider)
 
 
@@ -175,7 +166,6 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
-    yield from _runs(summary)
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
@@ -194,8 +184,7 @@ def _kept_near(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     if not summary.drops:
-        is_all = summary.runs_seen or not summary.other_runs
-        return "no drops" if is_all else "no drops that match"
+        return "no drops that match" if summary.other_runs and not summary.runs_seen else "no drops"
     verb = "would be dropped" if summary.dry == summary.drops else "dropped"
     dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
@@ -218,8 +207,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
     if summary.other_runs:
-        more = "at least " * (len(summary.other_runs) == MAX_RUNS)
-        yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
+        yield f"{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
@@ -246,19 +234,6 @@ def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
         yield f"    ({nearness})"
 
 
-def _runs(summary: Summary) -> Iterator[Line]:
-    if summary.runs_seen < 2:
-        return
-    yield ""
-    rows = [("Run", "spider", "began (UTC)", "kept", "dropped")]
-    for tally in list(summary.runs.values())[-RUNS:]:
-        kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
-        began = minute(tally.first)
-        rows.append((tally.run[:8], tally.spider, began, kept, f"{tally.drops:,}"))
-    yield Grid(rows, right=(3, 4), wraps=1)
-    yield from _more(summary.runs_seen - RUNS, "earlier runs")
-
-
 def _more(count: int, what: str) -> Iterator[str]:
     if count > 0:
         yield f"  and {count:,} more {what}"
@@ -268,17 +243,10 @@ class ReportCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, " (default: all; the report opens at the last)")
-        parser.add_argument(
-            *("-o", "--output"),
-            type=Path,
-            default=Path("report.html"),
-            help="the file to write (default: report.html)",
-        )
-        parser.add_argument(
-            *("-S", "--store"),
-            help="the store with texts and neighbours (default: those of the log's spiders)",
-        )
+        add_log_and_run(parser, "all")
+        add(parser, "-o, --output", "the file to write", type=Path, default=Path("report.html"))
+        what = "the store with texts and neighbours (default: those of the log's spiders)"
+        add(parser, "-S, --store", what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = resolve_log(arguments, settings), arguments.output
@@ -289,43 +257,26 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                spiders = (run.spider for run in reversed(summary.runs.values()))
-                stores = _stores(spiders, arguments, settings, opened)
+                found = stores_of((run.spider for run in reversed(summary.runs.values())), settings)
             else:
-                stores = [opened.enter_context(store_at(arguments.store, options).existing())]
+                found = [store_at(arguments.store, options)]
+            stores = [opened.enter_context(one.existing()) for one in found]
             write_web_page(
                 part,
                 summary,
                 log=path.name,
-                texts=partial(_text_of, stores),
+                texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
                 neighbours=_neighbours(stores, options),
             )
-        latest, near = len(summary.listed), len(summary.near_misses)
-        listed = f", the latest {latest:,} listed" if latest < summary.drops else ""
-        listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
-        kilobytes = output.stat().st_size / 1_000
-        print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
+        near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
+        misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
+        print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
         return log.exit_code()
-
-
-def _stores(
-    spiders: Iterable[str], arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
-) -> list[Store]:
-    """The stores of the log's spiders that are there, each once."""
-    own = [name for name in dict.fromkeys(spiders) if has_crawled(name, arguments, settings)]
-    named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
-    return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
-
-
-def _text_of(stores: Sequence[Store], url: str, namespace: str) -> PageText | None:
-    """The text that one of these stores has kept of a page."""
-    found = (store.text_of(namespace, page_key(url)) for store in stores)
-    return next((text for text in found if text is not None), None)
 
 
 def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
     """How near the kept pages of the first store are to each other; None without a store."""
-    if not stores or stores[0].made_with() is None:
+    if not stores:
         return None
     found = islice(stores[0].pages(), MAX_NEIGHBOURS)
     values = [
@@ -346,26 +297,12 @@ class RulesCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "logs",
-            nargs="*",
-            type=Path,
-            help="drop logs, with their spiders' stores (default: the one of this project)",
-        )
-        parser.add_argument(
-            "--min-support",
-            type=whole,
-            default=MIN_SUPPORT,
-            help=f"how many drops a rule must explain (default: {MIN_SUPPORT})",
-        )
-        parser.add_argument(
-            "--take",
-            action="append",
-            default=[],
-            metavar="KEY",
-            help="make a rule of this query key in any case",
-        )
-        parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
+        what = "drop logs, with their spiders' stores (default: the one of this project)"
+        add(parser, "logs", what, nargs="*", type=Path)
+        add(parser, "--min-support", "how many drops a rule must explain", type=whole, default=3)
+        what = "make a rule of this query key in any case"
+        add(parser, "--take", what, action="append", metavar="KEY")
+        add(parser, "-o, --output", "write the rules to this JSON file", type=Path)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         arguments.log = None  # the project's
@@ -373,26 +310,16 @@ class RulesCommand(Command):
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
-            if (
-                isinstance(record, Drop)
-                and record.twin_url
-                and record.reason != "unchanged"
-                and not record.is_near_miss
-            ):
+            if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
-        with ExitStack() as opened:
-            stores = []
-            if arguments.logs and not (arguments.store or arguments.spider):
-                arguments.log = arguments.logs[0]
-                stores = _stores(spiders, arguments, settings, opened)
-            if not stores:
-                stores = [opened.enter_context(resolve_store(arguments, settings).existing())]
-            kept = {
-                page.url
-                for store in stores
-                for page in progress(store.pages(), "pages", len(store))
-            }
-        learnt = learn(drops, kept, arguments.min_support, arguments.take)
+        stores = []
+        if arguments.logs and not (arguments.store or arguments.spider):
+            stores = stores_of(spiders, settings)
+        kept = set()
+        for named in stores or [resolve_store(arguments, settings)]:
+            with named.existing() as store:
+                kept |= {page.url for page in progress(store.pages(), "pages", len(store))}
+        learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
@@ -416,11 +343,9 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield Heading(heading)
             yield from _rule_blocks(rules)
             yield ""
-    more = ", ".join(learnt.others[:SHOWN_KEYS])
-    also = f" (some copies also have {more})" if more else ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}{also}, and lost {learnt.lost:,} of "
+        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
 

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO
 
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.bits import np
-from simhash_pipeline.cli.command import Command, fields
+from simhash_pipeline.cli.command import Command, add, fields, flag
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError
@@ -34,9 +33,8 @@ from simhash_pipeline.verdict import Verdict
 # Longer lines are skipped without being held: a page is read up to MAX_PAGE_BYTES, of 5 MB, and
 # JSON may write six characters for one.
 MAX_LINE_BYTES = 64_000_000
-# Of a long line, which are counted before any is made: each takes some 80 bytes of memory.
-LONG_LINE_BYTES, MAX_VALUES = 1_000_000, 1_000_000
-_COUNTED_BYTES = 1 << 20  # at a time
+# Of a line, by its commas and brackets, in texts too: each takes some 80 bytes of memory.
+MAX_VALUES = 2_000_000
 # Fields of a verdict that are keys of its line.
 _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
@@ -53,32 +51,25 @@ class JudgeCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "pages", nargs="?", default="-", help="a file (default: standard input)"
+        add(parser, "pages", "a file (default: standard input)", nargs="?")
+        add(
+            parser,
+            "-S, --store",
+            "an SQLite file or the URL of a store, made if there is none (default: SIMHASH_STORE "
+            "if it is set, else memory:, which is gone at the end)",
         )
-        parser.add_argument(
-            *("-S", "--store"),
-            help="an SQLite file or the URL of a store, made if there is none (default: "
-            "SIMHASH_STORE if it is set, else memory:, which is gone at the end)",
-        )
-        parser.add_argument(
+        flag(
+            parser,
             "--tentative",
-            action="store_true",
-            help='a kept page counts as seen only after a line {"confirm": its URL}; the line '
+            'a kept page counts as seen only after a line {"confirm": its URL}; the line '
             '{"forget": its URL} and the end of the command remove it',
         )
-        parser.add_argument(
-            "--drop-log",
-            type=Path,
-            metavar="FILE",
-            help="append drops and near misses to this file, for `dropped`, `report` and `explain`",
-        )
+        what = "append drops and near misses to this file, for `dropped`, `report` and `explain`"
+        add(parser, "--drop-log", what, type=Path, metavar="FILE")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         own_store = "memory:" if options.has_own_store else options.store
-        if arguments.pages == "-" and sys.stdin.isatty():
-            print("reading pages as JSON lines from the terminal; Ctrl-D ends", file=sys.stderr)
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
             log = None
@@ -88,7 +79,7 @@ class JudgeCommand(Command):
                 opened.callback(log.close)
             judge = _LineJudge(store, options, opened, log)
             file: BinaryIO = sys.stdin.buffer
-            if arguments.pages != "-":
+            if arguments.pages not in (None, "-"):
                 file = opened.enter_context(Path(arguments.pages).open("rb"))
             for line in _lines(file):
                 # In ASCII: Node's readline ends a line at U+2028 too.
@@ -183,7 +174,7 @@ class _LineJudge:
 def _record(line: bytes | None) -> dict[str, Any]:
     if line is None:
         raise PageError("too_long", f"the line has more than {MAX_LINE_BYTES:,} bytes")
-    if len(line) > LONG_LINE_BYTES and _values(line) > MAX_VALUES:
+    if len(line) > MAX_VALUES and sum(map(line.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise PageError("too_long", f"the line has more than {MAX_VALUES:,} values")
     try:
         record = json.loads(line)
@@ -192,15 +183,3 @@ def _record(line: bytes | None) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise PageError("no_json", f"the line is not a JSON object but a {type(record).__name__}")
     return record
-
-
-def _values(line: bytes) -> int:
-    """How many values the JSON has: commas and brackets that stand in no text."""
-    plain = np.frombuffer(line.replace(rb"\\", b"").replace(rb"\"", b""), np.uint8)
-    count, is_inside = 0, False
-    for start in range(0, len(plain), _COUNTED_BYTES):
-        piece = plain[start : start + _COUNTED_BYTES]
-        inside = np.bitwise_xor.accumulate(piece == ord('"')) ^ is_inside
-        is_inside = bool(inside[-1])
-        count += int(np.count_nonzero(np.isin(piece, [*b",[{"]) & ~inside))
-    return count

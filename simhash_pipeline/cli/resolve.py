@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,35 +15,30 @@ from scrapy.spiderloader import get_spider_loader
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
-    file_url,
     settings_of_spider,
-    spider_file,
     spider_files,
+    store_url,
 )
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import Store, shown_url
+from simhash_pipeline.stores.contract import PageText, Store, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 
 @dataclass(frozen=True, slots=True)
 class NamedStore:
-    """A store that need not exist; `name` is how messages call it."""
+    """A store that need not exist."""
 
-    name: str
     url: str
     options: Options
 
     @property
-    def size_bytes(self) -> int | None:
-        """The size of the file and its write-ahead log; None for a store that is no file."""
+    def name(self) -> str:
+        """How messages call it: its file, or its URL without a password."""
         path = store_file(self.url)
-        if path is None:
-            return None
-        files = (path, path.with_name(f"{path.name}-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return shown_url(self.url) if path is None else shown_path(path)
 
     @property
     def is_there(self) -> bool:
@@ -53,10 +48,6 @@ class NamedStore:
         except StoreError:
             return False
         return True
-
-    def open(self) -> Store:
-        """The store, created if it doesn't exist."""
-        return open_store(self.url)
 
     def existing(self, *, reading: bool = True) -> Store:
         """The store, for `reading` also if it can't be written; StoreError if there is none."""
@@ -68,10 +59,8 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
     """The named store or the only one, which is reported on stderr; UsageError for several."""
     found = resolve_stores(arguments, settings)
     if len(found) > 1:
-        spiders = " or ".join(
-            f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
-        )
-        raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
+        names = ", ".join(shlex.quote(one.name) for one in found)
+        raise UsageError(f"there are {len(found)} stores here; name one by --store: {names}")
     if not (arguments.store or arguments.spider):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
@@ -81,36 +70,32 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
     """The named store or that of a named spider, or all of the project; UsageError for none."""
     options = Options.from_settings(settings)
     if arguments.store:
-        of_spider = spider_files(STORE_SUFFIX).get(arguments.store)
-        if of_spider is not None and not Path(arguments.store).exists():
-            return [store_in_file(of_spider, options)]
         return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
         return [store_at(options.store, options)]
-    found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
+    found = stores_of(spider_files(STORE_SUFFIX), settings)
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
 
 
+def stores_of(spiders: Iterable[str], settings: BaseSettings) -> list[NamedStore]:
+    """The stores of these spiders' crawls that are there, each once.
+
+    None of a name that is no spider here: a named log may be that of `dedup` or `judge`.
+    """
+    known = {*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)}
+    known.update(get_spider_loader(settings).list())
+    named = [store_of_spider(spider, settings) for spider in spiders if spider in known]
+    return [one for one in {each.url: each for each in named}.values() if one.is_there]
+
+
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store of this spider's crawls, which need not exist."""
     options = Options.from_settings(settings_of_spider(spider, settings))
-    if options.has_own_store:
-        return store_in_file(spider_file(spider, STORE_SUFFIX), options)
-    return store_at(options.store, options)
-
-
-def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
-    """Whether it is a spider of the project; a named log may be that of `dedup` or `judge`."""
-    names = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
-    return arguments.log is None or spider in names
-
-
-def store_in_file(path: Path, options: Options) -> NamedStore:
-    return NamedStore(shown_path(path), file_url(path, options), options)
+    return store_at(store_url(options, spider), options)
 
 
 def store_at(url_or_file: str, options: Options) -> NamedStore:
@@ -118,7 +103,13 @@ def store_at(url_or_file: str, options: Options) -> NamedStore:
     file = Path(url_or_file)
     has_bare_name = file.is_file() and not file.is_absolute()
     url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
-    return NamedStore(shown_url(url_or_file), url, options)
+    return NamedStore(url, options)
+
+
+def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:
+    """The text that the first of these stores has kept of a page."""
+    found = (store.text_of(namespace, url) for store in stores)
+    return next((text for text in found if text is not None), None)
 
 
 def shown_path(path: Path) -> str:
@@ -133,22 +124,19 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if len(logs) == 1:
         return logs[0]
     newest = max(logs, key=lambda path: path.stat().st_mtime_ns)
-    spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
-    others = " | ".join(map(shlex.quote, spiders))
-    shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
-    print(shown, file=sys.stderr)
+    shown = printable(f"log: {shown_path(newest)}, the newest of {len(logs)}")
+    print(f"{shown}; --spider names another", file=sys.stderr)
     return newest
 
 
 def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[Path]:
     """The drop log of the arguments `log` and `spider`, else all of the project.
 
-    UsageError for none. The result of `dedup` may be named, and a spider instead of its log.
+    UsageError for none. The result of `dedup` may be named instead of its log.
     """
     if arguments.log is not None:
         named = Path(arguments.log)
-        places = log_beside(named), named, spider_files(LOG_SUFFIX).get(arguments.log, named)
-        return [next((place for place in places if place.exists()), named)]
+        return [beside if (beside := log_beside(named)).exists() else named]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
@@ -183,8 +171,6 @@ class LogReader:
         """
         if not self._cut:
             return 0
-        message = (
-            f"{self._cut[0]}, the last, is cut short and was passed over: the log is truncated"
-        )
-        print(printable(message), file=sys.stderr)
+        said = "the last, is cut short and was passed over: the log is truncated"
+        print(printable(f"{self._cut[0]}, {said}"), file=sys.stderr)
         return 2

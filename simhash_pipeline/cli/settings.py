@@ -11,7 +11,7 @@ from typing import Any
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.cli.command import Command, print_result
+from simhash_pipeline.cli.command import Command, flag, print_result
 from simhash_pipeline.cli.resolve import NamedStore, resolve_stores
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, Options, preset_options
@@ -31,7 +31,7 @@ class SettingsCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--all", action="store_true", help="print the defaults too")
+        flag(parser, "--all", "print the defaults too")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

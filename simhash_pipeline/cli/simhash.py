@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import Command, add_json, add_store
+from simhash_pipeline.cli.command import Command, add_store, flag, is_url
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -91,7 +91,7 @@ class SimhashCommand(ScrapyCommand):
         except UsageError as error:
             opts.parser.error(str(error))
         # Scrapy looks at this after the options.
-        self.requires_crawler_process = opts.command.needs_crawl(opts)
+        self.requires_crawler_process = any(map(is_url, getattr(opts, "page_names", ())))
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.settings is None:
@@ -152,23 +152,17 @@ class SimhashCommand(ScrapyCommand):
         if command.takes_a_store:
             add_store(parser)
         if command.prints_json:
-            add_json(parser)
-        _add_settings(parser)
-        parser.set_defaults(command=command, parser=parser)
-
-
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    """-s; of the other options that Scrapy reads of each command, which log or profile, none."""
-    parser.add_argument_group("settings").add_argument(
-        *("-s", "--set"),
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="override a setting of the project (may be repeated)",
-    )
-    parser.set_defaults(
-        logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False
-    )
+            flag(parser, "--json", "print JSON: one object a line, for programs")
+        parser.add_argument_group("settings").add_argument(
+            *("-s", "--set"),
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="override a setting of the project (may be repeated)",
+        )
+        # Scrapy reads more options of each command, which log or profile.
+        off = dict.fromkeys(("logfile", "loglevel", "nolog", "profile", "pidfile", "pdb"))
+        parser.set_defaults(command=command, parser=parser, **off)
 
 
 def _names(group: str) -> list[str]:

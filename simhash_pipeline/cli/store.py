@@ -18,22 +18,21 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.cli.command import (
     Command,
-    add_store_place,
+    add,
     age,
     counted,
+    flag,
     iso,
-    minute,
     print_result,
-    size,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import SimhashError, StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store
-from simhash_pipeline.stores.opening import store_file
+from simhash_pipeline.stores.opening import open_store, store_file
 from simhash_pipeline.stores.sqlite.file import beside
-from simhash_pipeline.terminal import Grid, printable, progress
+from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
@@ -48,7 +47,8 @@ class InfoCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_store_place(parser)
+        what = "the same as --store"
+        parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help=what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         exit_code = 0
@@ -56,9 +56,8 @@ class InfoCommand(Command):
             record = _described(named)
             if place and not arguments.json:
                 print()
-            is_damaged = "pages" not in record
-            print_result(record, _damage(record) if is_damaged else [_info(record)], arguments)
-            exit_code |= is_damaged
+            print_result(record, _lines(record), arguments)
+            exit_code |= bool(record["faults"])
         return exit_code
 
 
@@ -73,34 +72,24 @@ def _described(named: NamedStore) -> dict[str, Any]:
     return {"store": named.name, **sums, "faults": faults}
 
 
-def _damage(record: Mapping[str, Any]) -> list[str]:
-    advice = "Restore a copy, or move the file away to start over."
-    return [*(f"{record['store']}: {fault}" for fault in record["faults"]), advice]
+def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
+    if record["faults"]:
+        yield from (f"{record['store']}: {fault}" for fault in record["faults"])
+        yield "Restore a copy, or move the file away to start over."
+        return
+    shown = {**record, "made_with": _options(record["made_with"]), "faults": [], "damage": "none"}
+    rows = [(name.replace("_", " "), _text(value)) for name, value in shown.items()]
+    yield Grid([row for row in rows if row[1]])
 
 
-def _info(record: Mapping[str, Any]) -> Grid:
-    """The rows of a store that is whole."""
-    pages = f"{record['pages']:,}"
-    if record["thin"]:
-        pages += f", {record['thin']:,} with too few words for a fingerprint"
-    rows = [("store", record["store"]), ("pages", pages)]
-    if set(record["namespaces"]) - {""}:
-        rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
-    if record["pages"]:
-        more = ", …" if record["sites"] > TOP_SITES else ""
-        top = _listed(record["top_sites"], unnamed="unknown")
-        rows.append(("sites", f"{record['sites']:,}: {top}{more}"))
-        first, last = minute(record["first_seen"]), minute(record["seen_at"])
-        rows.append(("seen", f"{first} to {last} UTC"))
-    if record["texts"]:
-        rows.append(("texts", f"{record['texts']:,}"))
-    if record["bytes"] is not None:
-        rows.append(("size", size(record["bytes"])))
-    return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name or repr('')} {count:,}" for name, count in value.items())
+    return f"{value:,}" if isinstance(value, int) else str(value or "")
 
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
-    pages = thin = 0
+    pages, thin, file = 0, 0, store_file(named.url)
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -118,13 +107,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "bytes": named.size_bytes,
+        "bytes": None if file is None else file.stat().st_size,
         "made_with": store.made_with(),
     }
-
-
-def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
-    return ", ".join(f"{name or unnamed} {count:,}" for name, count in counts.items())
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:
@@ -143,27 +128,19 @@ class ForgetCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "urls", nargs="*", metavar="url", help="a page's URL; the first may be the store's file"
-        )
-        parser.add_argument(
-            "--unseen",
-            type=age,
-            metavar="AGE",
-            help="forget pages not seen for so long: 12h, 90d, 4w",
-        )
-        parser.add_argument("--all", action="store_true", help="forget all pages; asks first")
-        parser.add_argument(
-            "--namespace",
-            help="that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)",
-        )
-        parser.add_argument("--yes", action="store_true", help="don't ask")
+        what = "a page's URL; the first may be the store's file"
+        add(parser, "urls", what, nargs="*", metavar="url")
+        what = "forget pages not seen for so long: 12h, 90d, 4w"
+        add(parser, "--unseen", what, type=age, metavar="AGE")
+        flag(parser, "--all", "forget all pages; asks first")
+        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)"
+        add(parser, "--namespace", what)
+        flag(parser, "--yes", "don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         first = "".join(arguments.urls[:1])
         if "://" not in first and Path(first).is_file():
-            place = arguments.urls.pop(0)
-            arguments.store = arguments.store or place
+            arguments.store = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
@@ -214,8 +191,8 @@ class CopyCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", help="such as seen.sqlite")
-        parser.add_argument("target", help="such as redis://localhost:6379/0")
+        add(parser, "source", "such as seen.sqlite")
+        add(parser, "target", "such as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -224,7 +201,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, _removed_if_failing(target.url), target.open() as taking:
+        with source.existing() as giving, _target(target.url) as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -235,12 +212,13 @@ class CopyCommand(Command):
 
 
 @contextmanager
-def _removed_if_failing(url: str) -> Iterator[None]:
-    """Remove the store's file after an error, unless it was there before."""
+def _target(url: str) -> Iterator[Store]:
+    """The store; after an error its file is removed, unless it was there before."""
     path = store_file(url)
     is_new = path is not None and not path.exists()
     try:
-        yield
+        with open_store(url) as store:
+            yield store
     except SimhashError:
         if path is not None and is_new:
             for suffix in ("", "-wal", "-shm"):

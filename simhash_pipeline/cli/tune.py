@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,14 @@ from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, counted, fields, share
+from simhash_pipeline.cli.command import Command, add, counted, share
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
+THRESHOLDS = ("content_distance", "sketch_distance", "min_similarity")
 _MOST_FIELDS = 10  # that are named
 _SHORT_BAR = 12  # columns: the table fits into 80
+_SETTABLE_BITS = range(MAX_DISTANCE_BITS + 1)
 Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
@@ -39,14 +40,10 @@ class TuneCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sheet", type=Path, help="the answers that the report saved")
-        parser.add_argument("--spider", help="compare with the settings of this spider's crawls")
-        parser.add_argument(
-            "--precision",
-            type=share,
-            default=0.95,
-            help="the lowest precision of a recommended threshold (default: 0.95)",
-        )
+        add(parser, "sheet", "the answers that the report saved", type=Path)
+        add(parser, "--spider", "compare with the settings of this spider's crawls")
+        what = "the lowest precision of a recommended threshold"
+        add(parser, "--precision", what, type=share, default=0.95)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -62,8 +59,7 @@ class TuneCommand(Command):
         return 0
 
 
-def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iterator[Line]:
-    now = Thresholds(**fields(options, "content_distance", "sketch_distance", "min_similarity"))
+def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator[Line]:
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
     yield Heading("How often each content distance is right, and how many copies it finds")
@@ -73,9 +69,7 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
         f"The settings in force get {dropped + kept:,} of {counted(len(answers), 'answer')} "
         f"wrong: {dropped:,} dropped that is another page, {kept:,} kept that is a copy."
     )
-    yield ""
-    yield "If you answered only suspicious pairs, these figures are too low."
-    yield ""
+    yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
         yield f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}."
@@ -83,28 +77,21 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."
-        yield f"{_needed(near, options, least)} Or name a lower --precision."
+        yield "Answer more pairs, or name a lower --precision."
         return
-    farthest = max(_distances(answers), default=0)
-    if farthest < MAX_DISTANCE_BITS:
-        more = "" if farthest + 1 == MAX_DISTANCE_BITS else f" to {MAX_DISTANCE_BITS}"
-        yield f"No answered pair that distances decide is {farthest + 1}{more} bits apart: your"
-        yield "answers say nothing about such distances."
-        yield ""
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"
     yield f"they find {found:,} of {all_copies:,} copies:"
     yield ""
-    for name, value in asdict(best).items():
-        if options.second_look or name == "content_distance":
-            yield f"SIMHASH_{name.upper()} = {value}"
+    for name in THRESHOLDS if now.second_look else THRESHOLDS[:1]:
+        yield f"SIMHASH_{name.upper()} = {getattr(best, name)}"
 
 
-def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
+def _precisions(answers: Sequence[SheetLine], now: Options) -> Grid:
     """By content distance, with the other thresholds as they are."""
     all_copies = copies(answers)
     rows = [("within", "answers", "right", "interval", "", f"finds of {all_copies:,}", "")]
-    for bits in range(MAX_DISTANCE_BITS + 1):
+    for bits in _SETTABLE_BITS:
         near = joined(answers, replace(now, content_distance=bits))
         found, right = copies(near), ("", "", "")
         if near:
@@ -116,36 +103,17 @@ def _precisions(answers: Sequence[SheetLine], now: Thresholds) -> Grid:
     return Grid(rows, right=(0, 1, 2, 3, 5))
 
 
-def _needed(near: Sequence[SheetLine], options: Options, least: float) -> str:
-    """How many answers are still needed, for the distance that is set."""
-    distance = counted(options.content_distance, "bit")
-    more = more_answers_needed(near, least)
-    if not more:
-        return f"Within {distance} there are answers enough."
-    pairs = f"pairs within {distance}"
-    return f"It takes at least {counted(more, 'more answer')} to {pairs}, all of them copies."
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Two pages are near-duplicates within these distances (bits) and from this similarity."""
-
-    content_distance: int
-    sketch_distance: int
-    min_similarity: float
-
-
 def copies(answers: Iterable[SheetLine]) -> int:
     """How many of the answered pairs are copies."""
     return sum(line.twins is True for line in answers)
 
 
-def joined(answers: Iterable[SheetLine], limits: Thresholds) -> list[SheetLine]:
+def joined(answers: Iterable[SheetLine], limits: Options) -> list[SheetLine]:
     """The answered pairs that are near-duplicates by these thresholds."""
     return [line for line in answers if _is_joined(line, limits)]
 
 
-def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
+def _is_joined(line: SheetLine, limits: Options) -> bool:
     by_rule = _by_rule(line)
     if by_rule is not None:
         return by_rule
@@ -167,13 +135,6 @@ def _by_rule(line: SheetLine) -> bool | None:
     return _BY_RULE.get(line.reason)
 
 
-def _distances(answers: Iterable[SheetLine]) -> set[int]:
-    """The content distances of the pairs that these decide, up to the largest that can be set."""
-    decided = (line for line in answers if _by_rule(line) is None and line.reason != "sketch")
-    known = {line.distance for line in decided if line.distance is not None}
-    return known.intersection(range(MAX_DISTANCE_BITS + 1))
-
-
 def _similarity(line: SheetLine) -> float | None:
     """None for pages in two templates: another limit holds for them, which is no setting."""
     is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
@@ -191,25 +152,17 @@ def wilson(right: int, count: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
-def more_answers_needed(near: Sequence[SheetLine], least: float) -> int:
-    """How many more answers, all of them copies, raise the interval's lower end to this share.
-
-    0 if it is there already.
-    """
-    right, count = copies(near), len(near)
-    return next(n for n in itertools.count() if wilson(right + n, count + n)[0] >= least)
-
-
-def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> Thresholds | None:
+def recommended(answers: Sequence[SheetLine], now: Options, least: float) -> Options | None:
     """The thresholds that find the most copies with an interval that begins at `least` or above.
 
-    One after the other, in the order of `Thresholds`, each is as loose as that allows: as far as an
+    One after the other, in the order of THRESHOLDS, each is as loose as that allows: as far as an
     answered copy is, or as now, of which there may be no answers. None if no content distance is
     right so often.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
+    distances = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
-        "content_distance": {now.content_distance, *_distances(found)},
+        "content_distance": {now.content_distance, *distances.intersection(_SETTABLE_BITS)},
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},
         "min_similarity": {now.min_similarity, *(_similarity(line) for line in found)},
     }

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_pipeline.options import Options
-    from simhash_pipeline.verdict import Verdict
 
 # Marks a request that a page without new content led to.
 FOUND_WITHOUT_NEWS = "simhash_found_without_new_content"
@@ -81,10 +80,13 @@ class FollowMiddleware:
         verdicts = responses.pending.of_response(response).verdicts
         if not await responses.pending.all_done(response) or not verdicts:
             return requests
-        old = not any(each.is_new_content or _unchanged(each) for each in verdicts)
-        self._count_without_news(response, old=old)
-        twin = all(each.dropped and not _unchanged(each) for each in verdicts)
-        if (twin and not self._follow_twins) or (old and self._is_trap(response)):
+        unchanged = [each.reason == "unchanged" for each in verdicts]
+        old = not any(unchanged) and not any(each.is_new_content for each in verdicts)
+        host = urlparse_cached(response).netloc
+        if response.meta.get(FOUND_WITHOUT_NEWS):
+            self._without_news[host] = self._without_news[host] + 1 if old else 0
+        twin = not any(unchanged) and all(each.dropped for each in verdicts)
+        if (twin and not self._follow_twins) or (old and self._is_trap(host, response)):
             self._crawler.stats.inc_value("simhash/not_followed", len(requests))
             return []
         for request in requests:
@@ -94,13 +96,8 @@ class FollowMiddleware:
                 request.meta.pop(FOUND_WITHOUT_NEWS, None)
         return requests
 
-    def _count_without_news(self, response: Response, *, old: bool) -> None:
-        if response.meta.get(FOUND_WITHOUT_NEWS):
-            host = _host(response)
-            self._without_news[host] = self._without_news[host] + 1 if old else 0
-
-    def _is_trap(self, response: Response) -> bool:
-        host, budget = _host(response), self._trap_budget
+    def _is_trap(self, host: str, response: Response) -> bool:
+        budget = self._trap_budget
         if budget is None or self._without_news[host] < budget:
             return False
         if host not in self._warned:
@@ -115,11 +112,3 @@ class FollowMiddleware:
                 extra={"spider": self._crawler.spider},
             )
         return True
-
-
-def _unchanged(verdict: Verdict) -> bool:
-    return verdict.reason == "unchanged"
-
-
-def _host(response: Response) -> str:
-    return urlparse_cached(response).netloc

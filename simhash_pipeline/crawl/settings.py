@@ -81,13 +81,8 @@ def store_url(options: Options, spider_name: str) -> str:
     """The URL of SIMHASH_STORE, which may be `auto` or `auto?index=disk`."""
     if not options.has_own_store:
         return options.store
-    return file_url(spider_file(spider_name, STORE_SUFFIX), options)
-
-
-def file_url(path: Path, options: Options) -> str:
-    """The URL of a store in this file, with the parameters of `auto`."""
-    parameters = options.store.removeprefix("auto") if options.has_own_store else ""
-    return f"{SQLITE}{path.as_posix()}{parameters}"
+    path = spider_file(spider_name, STORE_SUFFIX)
+    return f"{SQLITE}{path.as_posix()}{options.store.removeprefix('auto')}"
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:

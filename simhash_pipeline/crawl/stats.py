@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import shlex
 import time
 from collections import Counter
@@ -32,12 +31,8 @@ _MAGNETS_WARNED = 10  # drop magnets, in one crawl
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
-# A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
-_MANY_DROPS = 20
-_NEARLY_ALL = 0.9
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
-_VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
@@ -52,20 +47,13 @@ class CrawlStats:
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
         )
-        self._keeps_twins = options.keeps_twins
-        self._dropping = "dropped"
-        if options.keeps_twins:
-            self._dropping = "would_drop" if options.dry_run else "tagged"
+        kept_as = "would_drop" if options.dry_run else "tagged"
+        self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
-        self._started = math.floor(time.time())  # as `first_seen` of stored pages
-        jobdir = Path(crawler.settings.get("JOBDIR") or "")
-        self._is_resumed = bool(jobdir.name) and jobdir.is_dir() and any(jobdir.iterdir())
-        self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
-        self._near_miss: Verdict | None = None  # the nearest, as an example
         self._secs = {"fingerprinting": 0.0, "store": 0.0}  # Scrapy takes 5 us to add to a stat
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
@@ -86,12 +74,10 @@ class CrawlStats:
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(drop_log, name, self._options)):
-                again = "; items of stored pages may come out once more"
-                self._logger.info(
-                    "%s changed: this holds for pages judged from now on%s",
-                    ", ".join(late),
-                    "" if late == ["SIMHASH_KEEP_TEXT"] else again,
-                )
+                said = "%s changed: this holds for pages judged from now on"
+                if late != ["SIMHASH_KEEP_TEXT"]:
+                    said += "; items of stored pages may come out once more"
+                self._logger.info(said, ", ".join(late))
         file = store_file(url_of_store(store))
         self._logger.info(
             "simhash_pipeline (%s) %s %s",
@@ -100,17 +86,12 @@ class CrawlStats:
             file.resolve() if file else shown_url(store),
         )
         if native.missing:  # what pip said of it, it has said with -v alone
-            self._logger.info(
-                "Pages are read without %s: the fingerprints are the same, and take longer "
-                "(`pip install -v` says why)",
-                native.missing,
-            )
+            said = "Pages are read without %s, which takes longer (`pip install -v` says why)"
+            self._logger.info(said, native.missing)
 
     def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
-            if verdict.reason != "unchanged" and (verdict.twin_first_seen or 0) < self._started:
-                self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
             self._log_drop(verdict)
@@ -120,23 +101,15 @@ class CrawlStats:
                 self._log_drop(verdict)
         if verdict.rejected_by:
             self._count("near_misses")
-            found = self._near_miss
-            if found is None or _nearness(verdict) < _nearness(found):
-                self._near_miss = verdict
         if verdict.reason in _COUNTED_REASONS:
             self._count(reason)
         if judged.page.content is None:
             self._count("thin")
         if judged.page.cut:
             self._count("cut")
-            self._log_once(
-                "cut",
-                logging.WARNING,
-                "Page truncated at SIMHASH_MAX_PAGE_BYTES (%s): %s. Further ones are only counted "
-                "(simhash/cut).",
-                f"{self._options.max_page_bytes:,}",
-                _shown(verdict.url),
-            )
+            most = f"{self._options.max_page_bytes:,}"
+            said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. More are only counted."
+            self._log_once("cut", said, _shown(verdict.url))
         self._secs["fingerprinting"] += judged.fingerprinting_secs
         self._secs["store"] += judged.store_secs
         if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
@@ -149,7 +122,7 @@ class CrawlStats:
         is_new = verdict.reason != "unchanged"
         self._lines += is_new
         level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
-        self._logger.log(level, drop_line(verdict, _VERBS[self._dropping]))
+        self._logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
         if is_new and self._lines == _LINES_SHOWN:
             place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
             self._logger.info("More drops are in %s", place)
@@ -166,7 +139,7 @@ class CrawlStats:
             self._logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
                 "simhash/drop_magnets counts all)",
-                _shown(page.sentence(dry_run=self._keeps_twins)),
+                _shown(page.sentence(dry_run=self._options.keeps_twins)),
                 CAUSES,
                 _MAGNETS_WARNED,
             )
@@ -180,9 +153,8 @@ class CrawlStats:
         self._drawn[host] += 1
         if self._drawn[host] == _DRAWN_PAGES:
             self._logger.warning(
-                "%d pages of %s look drawn by JavaScript: render them first (see "
-                "'Pages drawn by JavaScript' in the documentation; simhash/drawn_by_script counts "
-                "all)",
+                "%d pages of %s look drawn by JavaScript: render them first (see 'Pages drawn by "
+                "JavaScript' in the documentation; simhash/drawn_by_script counts all)",
                 _DRAWN_PAGES,
                 _shown(host),
             )
@@ -198,15 +170,9 @@ class CrawlStats:
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
         self._count_error(kind)
-        self._log_once(
-            kind,
-            logging.WARNING,
-            "%s %s: %s. Further ones are only counted (simhash/errors/%s).",
-            "Field not written of" if kind == "field" else "Kept without judging",
-            _shown(str(url or "an item without URL")),
-            _shown(message),
-            kind,
-        )
+        what = "Field not written of" if kind == "field" else "Kept without judging"
+        said = f"{what} %s: %s. Further ones are only counted (simhash/errors/{kind})."
+        self._log_once(kind, said, _shown(str(url or "an item without URL")), _shown(message))
 
     def unexpected(self) -> None:
         """A fault of this package; called within an `except`, for the traceback."""
@@ -220,7 +186,7 @@ class CrawlStats:
     def stopped(self, error: Exception) -> None:
         kind = "settings" if isinstance(error, OptionsError) else "store"
         self._count_error(kind)
-        self._log_once(kind, logging.CRITICAL, "Crawl stopped: %s", error)
+        self._log_once(kind, "Crawl stopped: %s", error, level=logging.CRITICAL)
 
     @property
     def errors(self) -> dict[str, int]:
@@ -244,43 +210,18 @@ class CrawlStats:
             pairs, met = answers
             said = "Answers: %s: %d pair%s, %d met"
             self._logger.info(said, self._options.answers, pairs, "s" * (pairs != 1), met)
-        if (near := self._near_miss) is not None:
-            self._logger.info(
-                "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
-                "%s)%s",
-                f"{self._counts['near_misses']:,}",
-                _shown(near.url),
-                _shown(near.twin_url or ""),
-                ": ".join(filter(None, [near.rejected_by, ", ".join(near.differing_fields)])),
-                self._look.replace("--list", "--kept", 1),
-            )
+        if near := self._counts["near_misses"]:
+            look = self._look.replace("--list", "--kept", 1)
+            self._logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
-            remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"
             self._logger.warning(
                 "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or a "
                 "text (SIMHASH_CONTENT_FIELD is %r), or came from an HTML response%s",
                 f"{unjudged:,}",
                 self._options.html_field,
                 self._options.content_field,
-                remedy,
-            )
-        self._warn_of_earlier_crawls()
-
-    def _warn_of_earlier_crawls(self) -> None:
-        """A site that moved to another host looks as if the crawl had found nothing.
-
-        In a crawl that is resumed, they are pages of its own beginning.
-        """
-        judged = self._counts["kept"] + self._counts[self._dropping]
-        earlier = self._dropped_for_earlier
-        if not self._is_resumed and earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
-            self._logger.warning(
-                "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
-                "URLs. If you want them again, forget the earlier pages (scrapy simhash store "
-                "forget), or keep crawls apart by SIMHASH_NAMESPACE",
-                f"{earlier:,}",
-                f"{judged:,}",
+                "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}",
             )
 
     def _summed_up(self) -> str:
@@ -307,7 +248,9 @@ class CrawlStats:
         self._count("errors")
         self._count(f"errors/{kind}")
 
-    def _log_once(self, kind: str, level: int, message: str, *values: object) -> None:
+    def _log_once(
+        self, kind: str, message: str, *values: object, level: int = logging.WARNING
+    ) -> None:
         if kind not in self._logged:
             self._logged.add(kind)
             self._logger.log(level, message, *values)
@@ -341,10 +284,6 @@ def _listed(counts: Mapping[str, int]) -> str:
     """In brackets, those that are not 0, the largest first."""
     parts = [f"{count:,}: {words}" for words, count in Counter(counts).most_common() if count]
     return f" ({'; '.join(parts)})" if parts else ""
-
-
-def _nearness(verdict: Verdict) -> tuple[int, float]:
-    return verdict.content_distance or 0, -(verdict.similarity or 0)
 
 
 def _shown(text: str) -> str:

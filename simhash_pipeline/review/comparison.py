@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import takewhile, zip_longest
 from operator import eq
 from typing import Literal, TypeAlias
 
-from simhash_pipeline.item_values import byte_of
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -73,13 +72,7 @@ def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Compari
     )
 
 
-def verdict_on(
-    page: StoredPage,
-    other: StoredPage,
-    store: Store,
-    options: Options,
-    item_names: Iterable[str] = (),
-) -> Verdict:
+def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Options) -> Verdict:
     """On a stored page, if only the other were stored, and the repeated text of their hosts."""
     with open_store("memory:") as alone:
         for one in (page, other):
@@ -87,7 +80,7 @@ def verdict_on(
             alone.put_repeated_text(one.namespace, one.host, repeated_text)
         judge = Judge(alone, options)
         judge.judge_stored(other)
-        return judge.judge_stored(page, names={byte_of(name): name for name in item_names})
+        return judge.judge_stored(page)
 
 
 @dataclass(frozen=True, slots=True)

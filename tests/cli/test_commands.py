@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from simhash_pipeline.cli.command import size
 from simhash_pipeline.cli.page import FingerprintCommand
 from simhash_pipeline.cli.simhash import COMMANDS
 from tests.cli.simhash_command import Simhash
@@ -120,11 +119,3 @@ def test_every_command_has_a_help(simhash: Simhash, outside: Path, name: str) ->
     assert f"usage: scrapy simhash {name} [-h]" in result.stdout
     assert name == "store" or "--set NAME=VALUE" in result.stdout
     assert "--pidfile" not in result.stdout  # nor other options of Scrapy that a crawl takes
-
-
-@pytest.mark.parametrize(
-    ("size_bytes", "told"),
-    [(0, "0 bytes"), (999, "999 bytes"), (1_000, "0.977 KiB"), (255_550_000_000, "238 GiB")],
-)
-def test_sizes_have_three_digits_and_a_unit(size_bytes: int, told: str) -> None:
-    assert size(size_bytes) == told

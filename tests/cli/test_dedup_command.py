@@ -34,10 +34,7 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
         "result    kept.jsonl\n"
         "copies    clean\n"
         "drop log  kept.jsonl.drops.jsonl\n"
-        "\n"
-        "What was dropped, and why:\n"
-        "  scrapy simhash dropped kept.jsonl.drops.jsonl\n"
-        "  scrapy simhash report kept.jsonl.drops.jsonl -o report.html\n"
+        "What was dropped, and why: scrapy simhash report kept.jsonl.drops.jsonl\n"
     )
     rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert [row["url"] for row in rows if row["kept"]] == KEPT

@@ -229,8 +229,6 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     )
     others = simhash(pages, "compare", "story.html", (pages / "other.html").as_uri())
     assert others.returncode == 1
-    said = "Only the pages are compared."
-    assert [said in each.stdout for each in (twins, others)] == [True, False]
     assert re.search(
         r"No twins: the contents differ in \d\d bits, and twins are within 3. Sketches "
         "are compared only within 3 bits.",

@@ -27,7 +27,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
-        ("store info", "pages      2\n"),
+        ("store info", "pages       2\n"),
         ("explain http://a.example/2", "{+tale+}"),
         ("explain http://a.example/1", "Kept"),
         ("dropped", "1 of 3 pages dropped"),

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from simhash_pipeline import Options
 from simhash_pipeline.answers import SheetLine
 from simhash_pipeline.cli.drops import nearest_distances
 from simhash_pipeline.cli.tune import (
-    Thresholds,
     copies,
     joined,
-    more_answers_needed,
     recommended,
     wilson,
 )
@@ -47,14 +46,6 @@ def test_the_interval_is_wilsons(right: int, count: int, low: float, high: float
     assert wilson(right, count) == pytest.approx((low, high), abs=1e-4)
 
 
-def test_so_many_answers_all_yes_reach_a_precision_and_one_fewer_does_not() -> None:
-    assert more_answers_needed([], 0.95) == 73
-    assert wilson(73, 73)[0] >= 0.95 > wilson(72, 72)[0]
-    assert more_answers_needed(answers(0, 2, 70), 0.95) == 3
-    assert more_answers_needed(answers(0, 2, 70, 1), 0.95) == 39
-    assert more_answers_needed(answers(0, 2, 80), 0.95) == 0
-
-
 def answers(
     distance: int | None, sketch: int | None, yes: int, no: int = 0, **known: Any
 ) -> list[SheetLine]:
@@ -62,8 +53,12 @@ def answers(
     return [copy] * yes + [replace(copy, twins=False)] * no
 
 
-NOW = Thresholds(3, 18, 0.85)
-ALONE = Thresholds(3, 128, 0.0)  # no second look
+def limits(content: int, sketch: int, similarity: float) -> Options:
+    return Options(content_distance=content, sketch_distance=sketch, min_similarity=similarity)
+
+
+NOW = limits(3, 18, 0.85)
+ALONE = Options(second_look=False)  # no second look
 RIGHT = answers(0, 2, 80)
 
 
@@ -74,35 +69,35 @@ def own(similarity: float | None, yes: int, no: int = 0, **known: Any) -> list[S
 @pytest.mark.parametrize(
     ("given", "now", "expected"),
     [
-        (answers(0, 2, 40) + answers(5, 8, 40), NOW, Thresholds(5, 18, 0.85)),
+        (answers(0, 2, 40) + answers(5, 8, 40), NOW, limits(5, 18, 0.85)),
         # Wrong pairs within the distance that is set, and none that speaks of it.
-        (RIGHT + answers(2, 2, 0, 40), NOW, Thresholds(0, 18, 0.85)),
-        (RIGHT, NOW, Thresholds(3, 18, 0.85)),
+        (RIGHT + answers(2, 2, 0, 40), NOW, limits(0, 18, 0.85)),
+        (RIGHT, NOW, limits(3, 18, 0.85)),
         # Wrong pairs at 6 bits whose sketches tell them: with a second look they don't count.
-        (RIGHT + answers(6, 40, 0, 40), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + answers(6, 12, 0, 40), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + answers(6, 40, 0, 40), ALONE, Thresholds(3, 128, 0.0)),
+        (RIGHT + answers(6, 40, 0, 40), NOW, limits(3, 18, 0.85)),
+        (RIGHT + answers(6, 12, 0, 40), NOW, limits(3, 18, 0.85)),
+        (RIGHT + answers(6, 40, 0, 40), ALONE, ALONE),
         # Twins whose sketches are farther apart than is set, and nothing wrong there.
-        (RIGHT + answers(3, 9, 40) + answers(3, 30, 40), NOW, Thresholds(3, 30, 0.85)),
+        (RIGHT + answers(3, 9, 40) + answers(3, 30, 40), NOW, limits(3, 30, 0.85)),
         # Beyond 8 nothing can be set, however right it were.
-        (answers(2, 2, 80) + answers(12, 2, 80), NOW, Thresholds(3, 18, 0.85)),
+        (answers(2, 2, 80) + answers(12, 2, 80), NOW, limits(3, 18, 0.85)),
         # Copies that were kept for their page-specific texts, and other pages that are less alike.
-        (RIGHT + own(0.7, 20) + own(0.5, 0, 20), NOW, Thresholds(3, 18, 0.7)),
-        (RIGHT + own(0.7, 20) + own(0.8, 0, 20), NOW, Thresholds(3, 18, 0.85)),
+        (RIGHT + own(0.7, 20) + own(0.5, 0, 20), NOW, limits(3, 18, 0.7)),
+        (RIGHT + own(0.7, 20) + own(0.8, 0, 20), NOW, limits(3, 18, 0.85)),
         # Another limit holds in two templates, and no limit for texts that can't be compared.
-        (RIGHT + own(0.4, 20, structure_distance=20), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + own(None, 20), NOW, Thresholds(3, 18, 0.85)),
+        (RIGHT + own(0.4, 20, structure_distance=20), NOW, limits(3, 18, 0.85)),
+        (RIGHT + own(None, 20), NOW, limits(3, 18, 0.85)),
         # These were found by a paragraph, a declared address and a person, at any distance.
-        (RIGHT + answers(5, 2, 40, reason="sketch"), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + answers(5, 2, 40, reason="address"), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + answers(5, 2, 40, reason="answer"), NOW, Thresholds(3, 18, 0.85)),
-        (RIGHT + answers(5, 2, 40, reason="title"), NOW, Thresholds(3, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="sketch"), NOW, limits(3, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="address"), NOW, limits(3, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="answer"), NOW, limits(3, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="title"), NOW, limits(3, 18, 0.85)),
         (answers(0, 2, 72), NOW, None),
         (answers(0, 2, 10, 10), NOW, None),
     ],
 )
 def test_the_loosest_thresholds_that_are_right_often_enough_are_recommended(
-    given: list[SheetLine], now: Thresholds, expected: Thresholds | None
+    given: list[SheetLine], now: Options, expected: Options | None
 ) -> None:
     assert recommended(given, now, 0.95) == expected
 

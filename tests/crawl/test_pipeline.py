@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -351,8 +350,8 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
     assert result.stats["simhash/near_misses"] == 1
     assert (
-        "Near misses: 1 kept though near a stored page, such as http://a.example/2 near "
-        "http://a.example/1 (rejected by sketch); list them with `scrapy simhash dropped --kept "
+        "Near misses: 1 kept though near a stored page; list them with `scrapy simhash dropped "
+        "--kept --spider items`"
     ) in result.log
 
 
@@ -785,30 +784,6 @@ def test_a_tag_that_the_first_item_does_not_declare_stops_the_crawl(tmp_path: Pa
         "SIMHASH_DRY_RUN": True,
     }
     assert crawl(tmp_path, items, **in_a_trial).stats["simhash/would_drop"] == 2
-
-
-def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_path: Path) -> None:
-    texts = [f"story{number} {OTHER.replace('term', f'w{number}x')}" for number in range(25)]
-    here = [page(number, text) for number, text in enumerate(texts)]
-    moved = [page(f"new/{number}", text) for number, text in enumerate(texts)]
-    first = crawl(tmp_path, here)
-    assert first.stats["simhash/kept"] == 25
-    time.sleep(1)  # the times of pages are whole seconds
-    again = crawl(tmp_path, moved)
-    assert again.stats["simhash/dropped"] == 25
-    assert "25 of 25 items are near-duplicates of pages that earlier crawls kept" in again.log
-    for known in (first, crawl(tmp_path, here), crawl(tmp_path, here, SIMHASH_UNCHANGED="drop")):
-        assert "earlier crawls kept" not in known.log
-
-
-def test_a_resumed_crawl_is_not_warned_of_what_its_beginning_kept(tmp_path: Path) -> None:
-    texts = [f"story{number} {OTHER.replace('term', f'w{number}x')}" for number in range(25)]
-    crawl(tmp_path, [page(number, text) for number, text in enumerate(texts)], JOBDIR="job")
-    time.sleep(1)  # the times of pages are whole seconds
-    copies = [page(f"new/{number}", text) for number, text in enumerate(texts)]
-    resumed = crawl(tmp_path, copies, JOBDIR="job")
-    assert resumed.stats["simhash/dropped"] == 25
-    assert "earlier crawls kept" not in resumed.log
 
 
 def whose_store_exits() -> dict[str, Any]:
