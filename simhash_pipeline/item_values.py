@@ -25,7 +25,7 @@ from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -151,8 +151,10 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _fields_of(value: Any) -> Mapping[Any, Any] | None:
     """Those of a dict, or of an item within an item; None of anything else."""
-    if isinstance(value, (Mapping, str, int, float, Decimal, date, bytes)):
-        return value if isinstance(value, Mapping) else None
+    if isinstance(value, (str, int, float, Decimal, date, bytes)):
+        return None
+    if isinstance(value, Mapping):
+        return value
     # A module that wasn't imported has read no item.
     adapter: Any = getattr(sys.modules.get("itemadapter"), "ItemAdapter", None)
     held: Mapping[Any, Any] | None = adapter(value) if adapter and adapter.is_item(value) else None
@@ -263,6 +265,7 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
     return bytes([flags, len(by_byte)]) + b"".join(values), names
 
 
+@lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
     return _digest(name, 1)[0] or 1
 
@@ -378,9 +381,10 @@ def _days_about_now() -> set[str]:
     return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
 
 
+@lru_cache(maxsize=8)
 def _path_of(text: str) -> str:
     """The path of a URL, or else its host; "" for another text."""
-    if not (text.startswith("/") or "://" in text[:12]) or any(map(str.isspace, text)):
+    if not (text.startswith("/") or "://" in text[:12]) or text.split() != [text]:
         return ""
     try:
         parts = urlsplit(text)
@@ -508,7 +512,9 @@ def names_itself(row: bytes) -> bool:
 
 def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
     """8 bytes for each row of a site that names itself, by which stores find it; None for none."""
-    rows = [] if values is None else [*_cut(values[_end_of(values) :], ROW_BYTES)]
+    if values is None or len(values) <= _end_of(values):
+        return None
+    rows = _cut(values[_end_of(values) :], ROW_BYTES)
     place = f"{namespace} {site} ".encode("utf-8", "replace")
     found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
     return b"".join(blake2b(row, digest_size=ROW_BYTES).digest() for row in found) or None

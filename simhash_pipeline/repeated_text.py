@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain
 from urllib.parse import urlsplit
 
 import msgspec
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, NDArray, np
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
@@ -221,12 +222,10 @@ class _Pages:
         is_early = pages <= 2 * LEAST_PAGES  # while few pages are known, each one says much
         if pages < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        counts = np.bincount(np.frombuffer(b"".join(self.blocks), np.uint16), minlength=1 << 16)
-        for block, count in self._known.counts.items() if older else ():
-            counts[block] += round(count * older / self._known.pages)
-        found = {
-            block: int(counts[block]) for block in (counts >= LEAST_PAGES).nonzero()[0].tolist()
-        }
+        known = self._known.counts.items() if older else ()
+        earlier = [[block] * round(count * older / self._known.pages) for block, count in known]
+        said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
+        found = _recurring(np.sort(np.frombuffer(said, np.uint16), kind="stable"))
         before, self.template = self.template, Template(self.template.structure, pages, found)
         is_known = (before.pages, before.repeated, before.recurring) == (
             pages,
@@ -234,3 +233,10 @@ class _Pages:
             self.template.recurring,
         )
         return None if is_known else self.template
+
+
+def _recurring(blocks: NDArray[np.uint16]) -> dict[int, int]:
+    """The blocks that are eight times or more among these, which rise, and how often each."""
+    again = blocks[LEAST_PAGES - 1 :]  # of nine equal ones these are the eighth and the ninth
+    often = Counter(again[again == blocks[: len(again)]].tolist())
+    return {block: times + LEAST_PAGES - 1 for block, times in often.items()}

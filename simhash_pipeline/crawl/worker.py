@@ -123,6 +123,7 @@ class JudgeWorker:
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._gather_secs = GATHER_SECS if gathers else 0.0
         self._asked: list[_Asked] = []  # not handed over yet
+        self._will_hand_over = False  # within GATHER_SECS
         self._handed_over: Future[Any] = Future()  # the last
         self._handed_over.set_result(None)
         self._patient_from = 0.0  # by the monotonic clock
@@ -179,7 +180,8 @@ class JudgeWorker:
         if not self._will_flush:
             self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
-        self._ask(partial(self._judge.confirm, verdict))
+        # With what is asked next: nobody waits for it.
+        self._asked.append(_Asked(partial(self._judge.confirm, verdict), None))
 
     def add_rows(self, judged: JudgedPage, rows: Collection[bytes]) -> None:
         """The page that was stored gave these rows, too."""
@@ -200,18 +202,19 @@ class JudgeWorker:
 
     def _ask(self, call: Callable[[], T]) -> Future[T]:
         """Have the thread call it, after what was asked before."""
-        if not self._asked:
+        if not self._will_hand_over:
+            self._will_hand_over = True
             call_later(self._gather_secs, self._hand_over)
-        asked = _Asked(call)
-        self._asked.append(asked)
-        return asked.answer
+        answer: Future[T] = Future()
+        self._asked.append(_Asked(call, answer))
+        return answer
 
     def _hand_over(self) -> None:
         """Have the thread call what was asked, and wait for it a moment if it has nothing else.
 
         The answers are given together by the loop: each would wake it by itself from the thread.
         """
-        asked, self._asked = self._asked, []
+        asked, self._asked, self._will_hand_over = self._asked, [], False
         if not asked:
             return
         is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
@@ -298,11 +301,11 @@ def _judged_row(judge: Judge, judged: JudgedPage, url: str, said: Said) -> Judge
 class _Asked:
     """A call for the thread, and what the loop is to be given of it."""
 
-    def __init__(self, call: Callable[[], Any]) -> None:
+    def __init__(self, call: Callable[[], Any], answer: Future[Any] | None) -> None:
         self._call = call
         self._result: Any = None
         self._error: Exception | None = None
-        self.answer: Future[Any] = Future()
+        self._answer = answer
 
     def call(self) -> None:
         try:
@@ -314,10 +317,10 @@ class _Asked:
             self._error = StoreError(f"the thread that asks the store met {what}")
 
     def give(self) -> None:
-        if self._error is None:
-            self.answer.set_result(self._result)
-        else:
-            self.answer.set_exception(self._error)
+        if self._error is not None and self._answer is not None:
+            self._answer.set_exception(self._error)
+        elif self._answer is not None:
+            self._answer.set_result(self._result)
 
 
 def _call_all(asked: Iterable[_Asked]) -> None:

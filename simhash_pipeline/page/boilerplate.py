@@ -179,7 +179,8 @@ def _is_credit(page: Blocks, main: list[int]) -> bool:
     if len(main) < 2 or page.sizes[main[-1]] > _MAX_NOTICE_BYTES:
         return False
     last = page.texts[main[-1]]
-    return (_NOTICE.match(last) or _CREDIT.search(last)) is not None
+    is_chinese = not last.isascii() and _CREDIT.search(last) is not None
+    return is_chinese or _NOTICE.match(last) is not None
 
 
 def _title_words(text: str) -> list[str]:

@@ -42,17 +42,19 @@ _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 def doubtful(lines: Sequence[str]) -> Iterator[int]:
     """The places of short lines that may have counters: a word of one, or another script.
 
-    All are asked at once, as texts have a line a sentence, and few have such a word.
+    Those of ASCII are asked at once, as texts have a line a sentence, and few have such a word.
     """
-    short = "\n".join([line for line in lines if len(line) <= MAX_LINE])
-    said = _parted(short.lower())
-    found, days = _keys().words.intersection(said), _keys().days.intersection(said)
-    for place, line in enumerate(lines):
-        if len(line) > MAX_LINE:  # they have none, and would fill the memory of short ones
-            continue
-        lower, asked = line.lower(), found if _DIGIT.search(line) else days
-        if not line.isascii() or len(asked) > _FEW or [word for word in asked if word in lower]:
+    # Long ones have none, and would fill the memory of short ones.
+    short = [line if len(line) <= MAX_LINE else "" for line in lines]
+    words = _keys().words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
+    days = _keys().days & words
+    for place, line in enumerate(short):
+        if not line.isascii():
             yield place
+        elif words:
+            lower, asked = line.lower(), words if _DIGIT.search(line) else days
+            if len(asked) > _FEW or [word for word in asked if word in lower]:
+                yield place
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -114,17 +116,19 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
     lower = _BETWEEN.sub(lambda between: " " * len(between[0]), line.lower())
     words = _TOKEN.findall(lower)
     said = ["#" if word[0].isdigit() else word for word in words]
-    keys, begins, first = _keys().kinds, _keys().begins, 0
+    keys, begins, last = _keys().kinds, _keys().begins, 0
     places: list[tuple[int, int]] = []
-    while first < len(said):
-        most = min(len(said), first + _MAX_TOKENS) if said[first][:_BEGIN] in begins else first
+    for first, token in enumerate(said):
+        if first < last or token[:_BEGIN] not in begins:
+            continue
+        is_long = "".join(said[first : first + _BEGIN])[:_BEGIN] in begins
+        most = min(len(said), first + (_MAX_TOKENS if is_long else _BEGIN - 1))
         ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
         if end := next(ends, 0):
             is_day = keys["".join(said[first:end])] == "day"
-            begin, end = _with_clock(words, first, end) if is_day else (first, end)
+            begin, last = _with_clock(words, first, end) if is_day else (first, end)
             places = places or [found.span() for found in _TOKEN.finditer(lower)]
-            yield places[begin][0], places[end - 1][1]
-        first = end or first + 1
+            yield places[begin][0], places[last - 1][1]
 
 
 def _with_clock(words: list[str], first: int, end: int) -> tuple[int, int]:

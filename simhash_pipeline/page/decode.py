@@ -74,7 +74,7 @@ _HAN = rb"(?:\xe3(?!\x80\x80)[\x80-\xbf]|[\xe4-\xe9][\x80-\xbf]|\xef[\xbc\xbd])[
 _ENDS = (b"", b" ", b"\r")  # what may stand before a line's end
 _INLINE = (b"</[abiu]>", b"</em>", b"</(?:font|span)>", b"</strong>")  # by their length
 _BEHIND = b"|".join(rb"(?<=%b%b\n)" % (_HAN, end) for end in _ENDS)
-_LINE_END = re.compile(rb"\n(?:%b)[ \t]*(?=%b)" % (_BEHIND, _HAN))
+_LINE_END = re.compile(rb"\n(?<=[\x80-\xbf \r]\n)(?:%b)[ \t]*(?=%b)" % (_BEHIND, _HAN))
 _BESIDE_TAGS = re.compile(
     rb"\n(?:%b|%b)[ \t]*(?=(?:</?(?:[abiu]|em|font|span|strong)\b[^<>]*>)*%b)"
     % (_BEHIND, b"|".join(rb"(?<=%b%b\n)" % (_HAN, tag) for tag in _INLINE), _HAN)

@@ -29,6 +29,7 @@ _MAX_CHARS = 20_000  # of all that is visible
 _BLANK = "\0"
 _MEDIA = frozenset(["audio", "embed", "iframe", "image", "img", "object", "source", "use", "video"])
 _TEXTS = frozenset(["noscript", "svg", "template", "textarea"])
+_SHOWN = _MEDIA | {"a", "input", "meta", "option", "script"}
 _SOURCES = frozenset(["alt", "data", "href", "poster", "src", "srcdoc", "srcset", "xlink:href"])
 _PREVIEWS = frozenset(["description", "og:description", "og:image", "og:video"])  # of a meta
 _NO_VALUES = frozenset(["button", "hidden", "image", "password", "reset", "submit"])  # inputs
@@ -73,14 +74,17 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     """
     found, inside = list[str](), set[_Element]()  # of what holds text that isn't read
     for element in root.iter():
-        found += _shown_by(element)
-        is_inside = element.getparent() in inside
-        if is_inside or element.tag in _TEXTS:
+        tag, values = element.tag, "\n".join(map(str, element.values()))
+        if len(values) >= _LONG_CHARS or "url(" in values or tag in _SHOWN or "-" in tag:
+            found += _shown_by(element)
+        is_inside = bool(inside) and element.getparent() in inside
+        if is_inside or tag in _TEXTS:
             inside.add(element)
             found += [element.text or "", element.tail or "" if is_inside else ""]
     said = " ".join("\n".join([*found, *hidden]).split())
-    if url is not None and (path := _split(url).path.rstrip("/")):
-        said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url, ""))
+    path = "" if url is None else _split(url).path.rstrip("/")
+    if path and path in said:
+        said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url or "", ""))
     packed = said.encode("utf-8", "replace")
     return hashlib.blake2b(packed, digest_size=8).digest() if packed else b""
 

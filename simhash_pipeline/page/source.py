@@ -13,8 +13,8 @@ from simhash_pipeline.options import Options
 
 # An empty element that a script of a page fills: <div id="root"></div>, <main id=__next>.
 _DRAWN = re.compile(
-    r"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
-    r"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
+    rb"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
+    rb"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
@@ -55,8 +55,8 @@ class Fields(Protocol):
 def looks_drawn_by_script(html: bytes | str) -> bool:
     """Whether a page of little text is one that a browser's scripts fill."""
     head = html[:_DRAWN_CHARS]
-    head = head if isinstance(head, str) else head.decode("latin-1")
-    return "<script" in head.lower() and _DRAWN.search(head) is not None
+    head = head.encode("utf-8", "replace") if isinstance(head, str) else head
+    return b"<script" in head.lower() and _DRAWN.search(head) is not None
 
 
 def page_field(options: Options) -> str:

@@ -61,7 +61,7 @@ _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
 _CODE = re.compile(
-    r"(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
+    r"(?m)(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
     r"[a-z0-9]+(?:-[a-z0-9]+)*$"
 )
 _MAX_CODES = 8
@@ -184,10 +184,10 @@ def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     Lines as in `first_line`.
     """
     start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
-    short = (lines[at] for at in _unlinked(blocks) if start <= at < end)
-    ends = [line.split(" ")[-1].lower() for line in short if len(line) <= MAX_LINE]
-    found = (_CODE.search(word) for word in ends if not word.isalpha())
-    return " ".join(islice(dict.fromkeys(code[0] for code in found if code), _MAX_CODES))
+    short = [lines[at] for at in _unlinked(blocks) if start <= at < end]
+    words = [line.rpartition(" ")[2] for line in short if len(line) <= MAX_LINE]
+    ends = "\n".join([word for word in words if word[-6:].isascii() and not word.isalpha()])
+    return " ".join(islice(dict.fromkeys(_CODE.findall(ends.lower())), _MAX_CODES))
 
 
 def _unlinked(blocks: Blocks) -> list[int]:

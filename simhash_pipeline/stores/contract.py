@@ -186,10 +186,11 @@ class View:
         self._lookup = lookup
         self._page = page
         self._repeated_text: dict[str, bytes] = {}  # by host
+        self._same_key = self.page_of(page.url)
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
-        return self.page_of(self._page.url)
+        return self._same_key
 
     def page_of(self, url: str) -> StoredPage | None:
         """The stored page of this canonical URL."""
