@@ -8,7 +8,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import product
 from operator import itemgetter
 
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
@@ -34,35 +33,12 @@ _FREQUENT = {
 _FREQUENT_SHARE = 0.002  # such characters to a non-ASCII byte
 _SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
 _ESCAPE = b"\x1b"  # begins its every change to Japanese
-# Without a byte order mark; for browsers only HTTP can declare it.
-_UTF_16 = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
-# Codecs of Python that a page may name and that are no charsets: most can't decode a page at all.
+# Codecs of Python that a page may name and that aren't believed: most are no charsets, and UTF-16
+# has a byte order mark.
 _NO_CHARSETS = {
     *("base64", "bz2", "hex", "idna", "punycode", "quopri", "raw-unicode-escape", "rot-13"),
-    *("undefined", "unicode-escape", "uu", "zlib"),
+    *("undefined", "unicode-escape", "utf-16", "utf-16-be", "utf-16-le", "uu", "zlib"),
 }
-# By charset the labels of the WHATWG's Encoding Standard that neither Python nor w3lib knows,
-# beside forms of "iso-8859-2" and what begins with "x-".
-_LABELS_OF = {
-    "big5": "cn-big5",
-    "cp874": "dos-874",
-    "cp949": "cseuckr csksc56011987 iso-ir-149 ks_c_5601-1989 ksc_5601 windows-949",
-    "euc-jp": "cseucpkdfmtjapanese",
-    "gbk": "csgb2312 gb_2312",
-    "iso-8859-15": "csisolatin9",
-    "iso-8859-7": "sun_eu_greek",
-    "iso-8859-8": "logical visual",
-    "koi8-r": "koi koi8",
-    "koi8-u": "koi8-ru",
-    "mac-cyrillic": "mac-ukrainian",
-    "mac-roman": "csmacintosh mac",
-    "utf-16-be": "unicodefffe",
-    "utf-16-le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff",
-    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8",
-}
-_LABELS = {label: name for name, labels in _LABELS_OF.items() for label in labels.split()}
-_PREFIXES = re.compile("^(?:x-)+")
-_ISO_8859 = re.compile("^(?:cs)?iso-?8859-?([0-9]+)(?:-?[ei])?$")
 _MAX_CUT = 60  # bytes of characters that ten parts of a page may begin and end in
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -72,14 +48,8 @@ _MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*(?:>|\Z)")
 # In UTF-8: Han, kana and full-width signs, but no space of that width: it indents paragraphs.
 _HAN = rb"(?:\xe3(?!\x80\x80)[\x80-\xbf]|[\xe4-\xe9][\x80-\xbf]|\xef[\xbc\xbd])[\x80-\xbf]"
 _ENDS = (b"", b" ", b"\r")  # what may stand before a line's end
-_INLINE = (b"</[abiu]>", b"</em>", b"</(?:font|span)>", b"</strong>")  # by their length
 _BEHIND = b"|".join(rb"(?<=%b%b\n)" % (_HAN, end) for end in _ENDS)
 _LINE_END = re.compile(rb"\n(?<=[\x80-\xbf \r]\n)(?:%b)[ \t]*(?=%b)" % (_BEHIND, _HAN))
-_BESIDE_TAGS = re.compile(
-    rb"\n(?:%b|%b)[ \t]*(?=(?:</?(?:[abiu]|em|font|span|strong)\b[^<>]*>)*%b)"
-    % (_BEHIND, b"|".join(rb"(?<=%b%b\n)" % (_HAN, tag) for tag in _INLINE), _HAN)
-)
-_WRAPPED_LINES = 8  # of a page whose lines were broken; there it pays to look beside tags too
 # By charset the letters of a language, the frequent ones first where the script is not Latin.
 _LATIN = {
     "cp1252": "éèàêçâîôùëïœæäöüßáíóúñãìòåø éèàêçâîôùûëïœæ äöüßé áéíóúñü¿¡ªº ãçáéêíóõúâàôü"
@@ -98,15 +68,6 @@ _OTHERS = {
     "cp1256 iso8859-6": "اليمونرت بةعدسفهكقأحجشصىخطذإئزءغضآظثؤپچژگ،؟ًٌٍَُِّْـ",
     "cp874": "านรอกเงมยลวดท่้สีั ตะปบคหแจพิึืุูชขใไผซโถณ็ธศ",
 }
-# Of charsets with two bytes a character: the first bytes of kana, Hangul and of frequent Han in
-# the charset named, and what each such character weighs.
-_WIDE = {
-    "gb18030": ("gb2312", 0xB0, 0xD7, 2),
-    "big5hkscs": ("big5", 0xA4, 0xC6, 2),
-    "cp949": ("euc_kr", 0xB0, 0xC8, 4),
-    "euc_jp": ("euc_jp", 0xA4, 0xA5, 4),
-    "cp932": ("euc_jp", 0xA4, 0xA5, 4),
-}
 _COMMON, _LETTER, _SIGN, _OTHER, _NONE = 2, 1, 0, -3, -6  # what characters weigh
 _SIGNS = frozenset("\xa0«»„“”‘’‚–—…€£§©®°·•™№‹›¿¡´×　、。「」・，！？：；（）《》")
 _RUN = re.compile(rb"[\x80-\x9f\xa1-\xff]{3,}")
@@ -118,20 +79,11 @@ _MAX_BINARY_SHARE = 0.05
 
 def as_utf8(html: bytes, charset: str | None) -> bytes:
     """The page's text in UTF-8. PageError, kind binary, for data that is no text."""
-    if _utf_16(html, charset) is None:
-        _refuse_binary(html)
-        is_seven_bit = _ESCAPE in html and _SEVEN_BIT in _declared(html, charset)
-        if _is_plain(html) and not is_seven_bit:
-            return html
+    _refuse_binary(html)
+    is_seven_bit = _ESCAPE in html and _SEVEN_BIT in _declared(html, charset)
+    if _is_plain(html) and not is_seven_bit:
+        return html
     return decode(html, charset).encode("utf-8", "replace")
-
-
-def _utf_16(html: bytes, charset: str | None) -> str | None:
-    """The UTF-16 that HTTP declares; None where no tag is near the beginning when it is read so."""
-    name = _UTF_16.get(_codec(charset) or "")
-    if name is None or "<" not in html[:_HEADER_BYTES].decode(name, "replace"):
-        return None
-    return name
 
 
 def _is_plain(html: bytes) -> bool:
@@ -159,8 +111,6 @@ def without_line_ends(source: bytes) -> bytes:
     if not any(first in source for first in (b"\xe4", b"\xe5", b"\xe6")):
         return source
     lines = _LINE_END.split(source)
-    if len(lines) > _WRAPPED_LINES:
-        lines = _BESIDE_TAGS.split(source)
     return b"".join([*(line.rstrip(b" \r") for line in lines[:-1]), lines[-1]])
 
 
@@ -169,13 +119,11 @@ def decode(html: bytes, charset: str | None = None) -> str:
 
     What is declared yields to what the bytes say: text that is valid UTF-8 is UTF-8, a server's
     default (windows-1252) proves nothing, and an East Asian charset in which the page reads well
-    beats a declared one. HTTP's UTF-16 is believed where the page begins with a tag in it.
+    beats a declared one.
     """
     bom_charset, bom = read_bom(html)
     if bom_charset is not None and bom is not None:
         return html[len(bom) :].decode(bom_charset, "replace")
-    if (utf_16 := _utf_16(html, charset)) is not None:
-        return html.decode(utf_16, "replace")
     declared = _declared(html, charset)
     if _SEVEN_BIT in declared and _ESCAPE in html:
         return html.decode(_SEVEN_BIT, "replace")
@@ -196,16 +144,14 @@ def _refuse_binary(html: bytes) -> None:
 def _declared(html: bytes, charset: str | None) -> list[str]:
     """What the server and the page name, as Python does."""
     named = map(_codec, (charset, html_body_declared_encoding(html)))
-    return [name for name in dict.fromkeys(named) if name and name not in _UTF_16]
+    return [name for name in dict.fromkeys(named) if name]
 
 
 @lru_cache(maxsize=64)  # most pages of a crawl have one
 def _codec(label: str | None) -> str | None:
     """Python's name of a charset label, read as browsers read it: gb2312 is gb18030."""
-    label = _PREFIXES.sub("", (label or "").strip().lower())
-    label = _LABELS.get(label) or _ISO_8859.sub(r"iso-8859-\1", label)
     try:
-        name = codecs.lookup(resolve_encoding(label) or "").name
+        name = codecs.lookup(resolve_encoding(label or "") or "").name
     except (LookupError, ValueError):  # w3lib lets a NUL in it through
         return None
     return None if name in _NO_CHARSETS else name
@@ -276,8 +222,6 @@ def charset_of(sample: bytes, among: Sequence[str] = ()) -> str:
         (sum(count * weights[byte - 128] for byte, count in counts.items()), charset)
         for charset, weights in _weights(is_latin=is_latin)
     ]
-    if not is_latin:
-        found += [(_wide_weight(sample, charset), charset) for charset in _WIDE]
     if among:
         found = [one for one in found if one[1] in among] or [(0, among[0])]
     return max(found, key=itemgetter(0))[1]
@@ -305,20 +249,3 @@ def _weight(character: str, letters: str) -> int:
     if character in _SIGNS or lower in letters:
         return _SIGN
     return _NONE if character == "\ufffd" or unicodedata.category(character) == "Cc" else _OTHER
-
-
-def _wide_weight(sample: bytes, charset: str) -> int:
-    frequent, weight = _wide(charset), _WIDE[charset][-1]
-    counts = Counter(sample.decode(charset, "replace"))
-    return sum(
-        count * (weight if character in frequent else _weight(character, ""))
-        for character, count in counts.items()
-        if character > "\x7f"
-    )
-
-
-@cache
-def _wide(charset: str) -> frozenset[str]:
-    by, first, last, _ = _WIDE[charset]
-    pairs = product(range(first, last + 1), range(0x40, 0xFF))
-    return frozenset(filter(None, (bytes(pair).decode(by, "ignore") for pair in pairs)))

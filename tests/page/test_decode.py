@@ -5,11 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from lxml import etree
 
 from simhash_pipeline import Fingerprinter
 from simhash_pipeline.page.decode import charset_of, decode, without_line_ends
-from tests.trees import parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
 TRADITIONAL = "<p>海港日報訊：昨天上午，三艘漁船在大霧中安全返回港口，船員全部平安。</p>" * 3
@@ -37,10 +35,6 @@ ARABIC = "<p>عاد الصيادون إلى الميناء عند الفجر و�
 THAI = "<p>ชาวประมงกลับถึงท่าเรือตอนรุ่งสาง หมอกยังปกคลุมผืนน้ำ</p>"
 GERMAN = "<p>Die Fischer kehrten früh zurück, während der Nebel über der Straße lag. Schön.</p>"
 SPANISH = "<p>¿Cómo construyó el niño el puente? Los pescadores regresaron aún de día.</p>"
-
-
-def text(root: etree._Element) -> str:
-    return "".join(str(part) for part in root.itertext())
 
 
 PAGES = [
@@ -113,25 +107,12 @@ def test_a_byte_order_mark_beats_every_declaration(charset: str) -> None:
     assert decode(CHINESE.encode(charset), "big5") == CHINESE
 
 
-@pytest.mark.parametrize(
-    ("declared", "charset"),
-    [("utf-16", "utf-16-le"), ("UTF-16LE", "utf-16-le"), ("utf-16be", "utf-16-be")],
-)
-@pytest.mark.parametrize("html", [CHINESE, FRENCH, "<p>Ferries and fog.</p>"])
-def test_utf_16_without_a_byte_order_mark_is_read_when_http_declares_it(
-    html: str, declared: str, charset: str
-) -> None:
-    page = html.encode(charset)
-    assert decode(page, declared) == html
-    assert text(parse(page, declared)) == html.replace("<p>", "").replace("</p>", "")
-
-
 @pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be"])
 @pytest.mark.parametrize(("html", "encoding"), [(CHINESE, "utf-8"), *PAGES])
 def test_utf_16_is_not_believed_where_the_bytes_are_not(
     html: str, encoding: str, charset: str
 ) -> None:
-    """No browser believes it of a meta; of HTTP it shows what no reader could want."""
+    """It has a byte order mark; no browser believes it of a meta."""
     page = f'<meta charset="{charset}">{html}'
     assert decode(page.encode(encoding)) == page
     assert decode(html.encode(encoding), charset) == html
@@ -239,8 +220,6 @@ def test_of_two_labels_that_contradict_the_text_is_a_witness(
         ("windows-949", KOREAN, "euc-kr"),
         ("ks_c_5601-1989", KOREAN, "euc-kr"),
         ("unicode-1-1-utf-8", CHINESE, "utf-8"),
-        ("unicodefeff", CHINESE, "utf-16-le"),
-        ("x-mac-roman", FRENCH, "mac-roman"),
     ],
 )
 def test_a_label_is_read_as_browsers_read_it(label: str, html: str, charset: str) -> None:
@@ -291,10 +270,10 @@ def test_a_charset_is_found_in_bounded_time() -> None:
 
 SENTENCE = "清晨的码头上停着三条旧渔船，船主正在把渔网一张一张地挂到竹竿上晾干"
 HALVES = "清晨的码头上停着三条旧渔船，船主正在把渔", "网一张一张地挂到竹竿上晾干"
-ENDS = ["\n", "\r\n", " \n", "\n    ", "\n\t", "\r\n  ", "\n<b></b>", "</b>\n<b>"]
+ENDS = ["\n", "\r\n", " \n", "\n    ", "\n\t", "\r\n  "]
 
 
-@pytest.mark.parametrize("end", ENDS[:6])
+@pytest.mark.parametrize("end", ENDS)
 def test_a_line_s_end_inside_a_chinese_sentence_is_nothing(end: str) -> None:
     source = f"<p>{end.join(HALVES)}。</p>".encode()
     assert without_line_ends(source).decode() == f"<p>{SENTENCE}。</p>"
@@ -333,20 +312,6 @@ def test_so_it_is_beside_kana_and_full_width_signs(wrapped: str, joined: str) ->
 def test_other_line_ends_stay(text: str) -> None:
     whole = f"{text}\n<p>一二三四五六七八</p>"
     assert without_line_ends(whole.encode()).decode() == whole
-
-
-def test_beside_tags_they_are_nothing_where_all_lines_are_broken() -> None:
-    lines = [
-        "清晨的<b>三条</b>",
-        "旧渔船",
-        "船主<a href=x>",
-        "正在</a>把渔",
-        "网",
-        "<i>一张</i>张地挂",
-    ]
-    few, many = "\n".join(lines), "\n".join(lines * 9)
-    assert without_line_ends(few.encode()).count(b"\n") == 3
-    assert without_line_ends(many.encode()).count(b"\n") == 9  # behind a tag that begins
 
 
 def test_every_witness_reads_a_wrapped_page_as_another() -> None:
