@@ -25,14 +25,13 @@ enum { PLAIN = 0, ESCAPED, TWICE_ESCAPED };                  /* states of a scri
 enum { TEXTS = 0, TAGS, SIZES, SHARES, BOXES, HINTS, HIDDEN_TEXTS, ROWS, TITLES, OG_TITLES, HEADINGS, LISTS };
 /* The traits of a tag, as compiled.py packs them: kind, role, these, what its elements hold, and its rank. */
 enum {
-    KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 1 << 5, ENDS_SVG = 1 << 6, HOLDS_HTML = 1 << 7, HINTED = 1 << 8,
-    IS_VOID = 1 << 9, IS_METADATA = 1 << 10, OPENS_HEAD = 1 << 11, OPENS_NO_BODY = 1 << 12,
-    HOLDS_SHIFT = 13, HOLDS = 7, RANK_SHIFT = 16, RANK = 7,
+    KIND = 7, ROLE_SHIFT = 3, ROLE = 3, HINTED = 1 << 5, IS_VOID = 1 << 6, IS_METADATA = 1 << 7, OPENS_HEAD = 1 << 8,
+    OPENS_NO_BODY = 1 << 9, HOLDS_SHIFT = 10, HOLDS = 7, RANK_SHIFT = 13, RANK = 7,
 };
 /* Why there is no answer: compiled.RULES. */
 enum {
-    SURE = 0, SVG_ENDED, FOREIGN_HEAD, NO_BODY, TOO_DEEP, LONG_NAME, MANY_ATTRIBUTES, ODD_BYTES, DIGITS, RENAMED,
-    ODD_ROOT, CLASHES, FAILED, /* with an exception */
+    SURE = 0, FOREIGN_HEAD, NO_BODY, TOO_DEEP, LONG_NAME, MANY_ATTRIBUTES, ODD_BYTES, DIGITS, RENAMED, ODD_ROOT, CLASHES,
+    FAILED, /* with an exception */
 };
 
 #define NOBODY 0xFFFFFFFFu
@@ -298,11 +297,11 @@ typedef struct {
 typedef struct {
     const uint8_t *end;
     int why, stage;
-    /* the stack, and tags that aren't known; levels: what is deeper is hidden, in an svg, in its HTML */
+    /* the stack, and tags that aren't known; hidden: a level, what is deeper is hidden */
     Open *path;
     Tag *own_tags;
     Names own_names;
-    size_t depth, max_depth, path_room, own_room, hidden, svg, sealed, left_out;
+    size_t depth, max_depth, path_room, own_room, hidden, left_out;
     int saw_head, head_is_closed, is_behind_front, is_named;
     /* the block that is read, and those that are; a run is a text between two tags */
     uint8_t *text, *decoded;
@@ -758,8 +757,6 @@ static void close_last(Page *page) {
     if (open->tag == HEAD) page->head_is_closed = 1;
     if (open->heading) close_heading(page, open);
     end_run(page);
-    if (page->depth == page->sealed) page->sealed = 0;
-    if (page->depth == page->svg) page->svg = 0;
     if (page->stage == BEFORE_BODY || page->depth < 2) return;
     close_content(page, open);
     page->is_behind_front = page->depth == 2 && page->stage == IN_FRONT;
@@ -805,15 +802,6 @@ static void enter(Page *page, const Open *open, unsigned traits) {
     if (is_front && page->head_is_closed) unsure(page, FOREIGN_HEAD);
 }
 
-/* elements._past_svg: what is in an svg, and in the HTML that it may hold. */
-static void enter_svg(Page *page, unsigned traits) {
-    if (page->svg && !page->sealed) {
-        if (traits & ENDS_SVG) unsure(page, SVG_ENDED);
-        if (traits & HOLDS_HTML) page->sealed = page->depth;
-    }
-    if (!page->svg && traits & IS_SVG) page->svg = page->depth;
-}
-
 /* Opens the element that `next_open` gave. */
 static void open_next(Page *page, uint32_t number) {
     const Tag *tag = tag_at(page, number);
@@ -823,7 +811,6 @@ static void open_next(Page *page, uint32_t number) {
     end_run(page);
     enter(page, open, tag->traits);
     outline(page, open);
-    enter_svg(page, tag->traits);
     open->kind = tag->traits & KIND;
     open->box = length_of(page, BOXES);
     open->hint = length_of(page, HINTS);

@@ -25,7 +25,7 @@ from simhash_pipeline.native import Kernel, MarkupRead, Tokens
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
-from simhash_pipeline.page.parse import END_SVG, HOLD_HTML, METADATA
+from simhash_pipeline.page.parse import METADATA
 from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
@@ -37,7 +37,6 @@ may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
     "sure",
-    "HTML ends an svg",
     "the head holds what is no metadata",
     "no body",
     "too deep",
@@ -97,16 +96,13 @@ _OPEN_HEAD = frozenset(["script", "style", "meta", "link", "title", "base"])
 _OPEN_NOTHING = frozenset(["noframes", "frame", "frameset"])
 _SPARE_LEVELS = 6  # below the depth at which libxml2 gives up
 # The bits of a tag's traits above its kind and its role, as in _markup.c.
-_ROLE_SHIFT, _HOLDS_SHIFT, _RANK_SHIFT = 3, 13, 16
+_ROLE_SHIFT, _HOLDS_SHIFT, _RANK_SHIFT = 3, 10, 13
 _TRAITS = {
-    1 << 5: {"svg"},
-    1 << 6: END_SVG,
-    1 << 7: HOLD_HTML,
-    1 << 8: blocks.TAG_HINTS,
-    1 << 9: VOID,
-    1 << 10: METADATA,
-    1 << 11: _OPEN_HEAD,
-    1 << 12: _OPEN_NOTHING,
+    1 << 5: blocks.TAG_HINTS,
+    1 << 6: VOID,
+    1 << 7: METADATA,
+    1 << 8: _OPEN_HEAD,
+    1 << 9: _OPEN_NOTHING,
 }
 
 

@@ -35,13 +35,6 @@ METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "te
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NO_DEPTH = 2**31  # deeper than any element
 
-# HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
-_END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
-    hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
-    ul var"""
-END_SVG = frozenset(_END_SVG_TAGS.split())
-HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
-
 
 def readable(
     html: bytes | str, charset: str | None = None, max_bytes: int = sys.maxsize
@@ -220,42 +213,9 @@ class Elements:
 
 
 def elements_of(root: _Element) -> Elements:
-    """The columns of a tree as it is now: without comments, as parse.py leaves it.
-
-    An svg that an HTML element ends (`<svg><p>`, as browsers read it) is called a span: to libxml2
-    what follows is in it.
-    """
+    """The columns of a tree as it is now: without comments, as parse.py leaves it."""
     elements = list(root.iter())
     levels = {root.getparent(): -1}
     for element in elements:
         levels[element] = levels[element.getparent()] + 1
-    depths = list(levels.values())[1:]
-    page = Elements(elements, [element.tag for element in elements], depths)
-    number = 0
-    with contextlib.suppress(ValueError):  # there is no other
-        while True:
-            number = _past_svg(page, page.tags.index("svg", number))
-    return page
-
-
-def _past_svg(page: Elements, start: int) -> int:
-    """Where an svg ends; the svgs around an HTML element that ends them are spans then."""
-    tags, depths = page.tags, page.depths
-    level, sealed = depths[start], NO_DEPTH
-    for number in range(start + 1, len(tags)):
-        depth = depths[number]
-        if depth <= level:
-            return number
-        if depth > sealed:
-            continue
-        sealed = NO_DEPTH
-        if tags[number] in END_SVG:
-            for outer in range(number - 1, start - 1, -1):
-                if depths[outer] < depth:
-                    depth = depths[outer]
-                    if tags[outer] == "svg":
-                        tags[outer] = "span"
-            return number
-        if tags[number] in HOLD_HTML:
-            sealed = depth
-    return len(tags)
+    return Elements(elements, [element.tag for element in elements], list(levels.values())[1:])
