@@ -62,7 +62,7 @@ class ShoeSpider(scrapy.Spider):
 
 def test_values_beside_a_text_count_where_they_stand_on_its_page(tmp_path: Path) -> None:
     """A shop's descriptions are equal, and the size stands in another part of the page."""
-    result = crawl(tmp_path, spider=ShoeSpider, **FIELD)
+    result = crawl(tmp_path, spider=ShoeSpider, ADDONS={"simhash_pipeline.Addon": 500}, **FIELD)
     assert sorted(item["size"] for item in result.items) == [41, 42]
 
 

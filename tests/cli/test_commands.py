@@ -94,7 +94,7 @@ except SystemExit:
     loaded = set(sys.modules)
     own = {name for name in loaded if name.startswith("simhash_pipeline.cli.")}
     print(*sorted(name.rpartition(".")[2] for name in own))
-    print(*sorted(loaded & {"rich", "msgspec", "jieba", "mmh3", "duckdb"}))
+    print(*sorted(loaded & {"rich", "jieba", "mmh3", "duckdb"}))
 """
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
