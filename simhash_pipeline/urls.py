@@ -43,7 +43,7 @@ _CANONICAL = re.compile(
     r"https?://[a-z0-9.-]{1,253}(?::[1-5]?[1-9][0-9]{0,3})?(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+"
     r"(?:\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]+)?"
 )
-_ROUTE = re.compile("#!?/.")
+_ROUTE = re.compile("[^#]*#!?/.")
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
 _MAX_URL_CHARS = 100_000
 
@@ -64,7 +64,7 @@ def page_key(url: str) -> str:
     if has_long_host(url):
         raise PageError("bad_url", "the host of the URL has over 1,000 characters")
     try:
-        key = canonicalize_url(url, keep_fragments=_ROUTE.search(url) is not None)
+        key = canonicalize_url(url, keep_fragments=_ROUTE.match(url) is not None)
     except ValueError as error:
         raise PageError("bad_url", f"{url!r} is not a URL: {error}") from error
     _refuse_long(key)  # percent-encoding turns a character into up to nine

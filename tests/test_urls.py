@@ -116,3 +116,8 @@ def test_an_address_is_found_in_linear_time() -> None:
         long = piece * (90_000 // len(piece))
         address_of(f"https://a.example/{long}x?{long}x", None)
     assert time.process_time() - started < 2
+
+
+def test_a_route_begins_where_the_fragment_does() -> None:
+    assert page_key("https://a.example/#/story/7") == "https://a.example/#/story/7"
+    assert page_key("https://a.example/##/0") == "https://a.example/"
