@@ -74,7 +74,7 @@ class StorePlace:
 
     `index` is where an SQLite file's pages are looked up: in "memory" (38 bytes a page at ten
     million, and a second for each million to open it) or on "disk" (no memory, but a page takes
-    several times as long, and 83 bytes more of disk). A Redis or Valkey server that was lost is
+    several times as long, and 91 bytes more of disk). A Redis or Valkey server that was lost is
     waited for, for `wait_secs`; then `lost` says whether to "stop" the crawl, or to "keep" all
     items unjudged until it is back.
     """
