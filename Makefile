@@ -127,7 +127,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev
-	$(BIN)/pip install --quiet --editable '.[spark]'
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[spark]'
 	@touch $@
 
 .venv/coverage: .venv/dev
