@@ -25,7 +25,7 @@ from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -274,10 +274,8 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        beside = _TAG.sub("\n", source.page[:_MOST_SHOWN])
-        shown = f"{page.title}\n{page.text}\n{page.left_out}\n{html.unescape(beside)}"
-        # A letter may fold to eighteen.
-        self._shown = spelled(shown[:_MOST_SHOWN]).lower()[:_MOST_SHOWN]
+        self._shown = [_read(page.title, page.text, page.left_out)]
+        self._shown += [_read_markup(source.page)] if source.page else []
         self._html = source.page if source.is_text else source.html
         self._url = unquote(source.url).lower()
 
@@ -287,7 +285,7 @@ class _Page:
             return path if not self.is_own_address(text) and self.holds(path) else ""
         if not plain or self.shows(plain):
             return plain
-        if _has_word(self._shown, plain):
+        if any(_has_word(shown, plain) for shown in self._shown):
             return ""  # in a counter
         if self._shows_number(text) or self._shows_date(text):
             return plain
@@ -299,20 +297,15 @@ class _Page:
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
-        for place in _places(self._shown, words):
-            if not any(map(str.isdigit, words)):
-                return True
-            first, last = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
-            line = self._shown[first : len(self._shown) if last < 0 else last]
-            if words in without_counters(line, is_main=False, is_above=False):
-                return True
-        return False
+        return any(_stands(shown, words) for shown in self._shown)
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
         digits = text.translate(_JOINTS)
-        is_number = digits.isascii() and digits.isdigit()
-        return is_number and any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+        if not (digits.isascii() and digits.isdigit()):
+            return False
+        spelled_so = {digits, f"{digits}0", f"{digits}00"}
+        return any(not spelled_so.isdisjoint(_numbers(shown)) for shown in self._shown)
 
     def _shows_date(self, text: str) -> bool:
         """Whether a date's year and day are visible; today may be that of the crawl."""
@@ -322,13 +315,9 @@ class _Page:
         year, _, day = found.groups()
         return self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0")))
 
-    @cached_property
-    def _numbers(self) -> set[str]:
-        return {number.translate(_JOINTS) for number in _NUMBER.findall(self._shown)}
-
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for source in self._sources:
+        for source in _sources(self._html):
             for place in _places(source, text):
                 before, end = source[max(0, place - 2) : place].strip(), place + len(text)
                 is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
@@ -336,19 +325,10 @@ class _Page:
                     return True
         return False
 
-    @cached_property
-    def _sources(self) -> tuple[str, ...]:
-        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
-        held = self._html
-        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
-        plain = html.unescape(source) if "&" in source else source
-        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-        return (source, plain) if plain is not source else (source,)
-
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
-        found = (sum(1 for _ in _places(each, link)) for each in self._sources)
+        found = (sum(1 for _ in _places(each, link)) for each in _sources(self._html))
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
@@ -357,6 +337,43 @@ class _Page:
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
+
+
+# All rows of a page are looked for in the same texts, which are folded once.
+@lru_cache(maxsize=4)
+def _read(*texts: str) -> str:
+    """What they show, folded; a letter may fold to eighteen."""
+    return spelled("\n".join(texts)[:_MOST_SHOWN]).lower()[:_MOST_SHOWN]
+
+
+@lru_cache(maxsize=2)
+def _read_markup(page: str) -> str:
+    return _read(html.unescape(_TAG.sub("\n", page[:_MOST_CHARS])))
+
+
+@lru_cache(maxsize=4)
+def _numbers(shown: str) -> frozenset[str]:
+    return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(shown))
+
+
+@lru_cache(maxsize=2)
+def _sources(held: bytes | str) -> tuple[str, ...]:
+    """A page as it is; and without the escapes of HTML and JSON, where it has any."""
+    source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+    plain = html.unescape(source) if "&" in source else source
+    plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+    return (source, plain) if plain is not source else (source,)
+
+
+def _stands(shown: str, words: str) -> bool:
+    for place in _places(shown, words):
+        if not any(map(str.isdigit, words)):
+            return True
+        first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+        line = shown[first : len(shown) if last < 0 else last]
+        if words in without_counters(line, is_main=False, is_above=False):
+            return True
+    return False
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
@@ -52,7 +53,8 @@ _MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
 _TITLE_BREAK = re.compile(r"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*)")
 
 # A host's templates as a store has them: (structure, pages, counts) of each, as MessagePack.
-_PACKED = msgspec.msgpack.Decoder(list[tuple[int | None, int, dict[int, int]]])
+_Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 16)]
+_PACKED = msgspec.msgpack.Decoder(list[tuple[int | None, _Number, dict[_Number, _Number]]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from itemloaders import ItemLoader
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.item_values import (
     Said,
+    _read,
     as_row,
     names_itself,
     row_keys,
@@ -457,3 +458,13 @@ def test_a_field_whose_value_is_not_on_the_page_is_no_lack() -> None:
         assert not judge.judge(A, PLAIN % "", {"name": "Oak chair", "rank": 7381}).dropped
         item = {"name": "Oak chair", "rank": 7382}
         assert judge.judge(B, PLAIN % "<p>7382</p>", item).dropped
+
+
+def test_all_rows_of_a_page_are_looked_for_in_one_folded_text() -> None:
+    """Folding takes as long as the page is, and a list may have thousands of rows."""
+    shown = page("<p>1,299.00 EUR</p>")
+    read = Fingerprinter().fingerprint(shown)
+    before = _read.cache_info().misses
+    for price in (1299.0, 7.0, 12.5):
+        said_by(read, as_row(with_values(Source(shown, A), {"price": price}, Options())))
+    assert _read.cache_info().misses - before <= 1

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from random import Random
 
+import msgspec
 import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
@@ -136,8 +137,9 @@ def test_templates_come_back_as_they_were_packed() -> None:
     assert template_of(FAR >> 25, known) is UNKNOWN
     anew = with_template(known, Template(4, 20, {9: 20}))
     assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
-    with pytest.raises(StoreDamaged, match="repeated text in the store is damaged"):
-        list(unpacked(known[:-1]))
+    for damaged in (known[:-1], msgspec.msgpack.encode([(1, 64, {1 << 16: 64})])):
+        with pytest.raises(StoreDamaged, match="repeated text in the store is damaged"):
+            unpacked(damaged)
 
 
 # ------------------------------------------------------------------ attacks

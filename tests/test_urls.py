@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from simhash_pipeline.urls import address_of, is_tracking, page_key
+from simhash_pipeline.urls import address_of, is_tracking, page_key, place_id
 
 STORY = "https://paper.example.org/news/story"
 
@@ -121,3 +121,18 @@ def test_an_address_is_found_in_linear_time() -> None:
 def test_a_route_begins_where_the_fragment_does() -> None:
     assert page_key("https://a.example/#/story/7") == "https://a.example/#/story/7"
     assert page_key("https://a.example/##/0") == "https://a.example/"
+
+
+def test_few_urls_are_of_one_place() -> None:
+    """A store finds by it all pages of the place: nobody may make many."""
+    place = "http://www.a.example:80/b/index.html"
+    assert place_id(place) == place_id("https://a.example/b") == place_id("https://a.example/b//")
+    many = [
+        "b///",
+        "b////",
+        "b;sid=1",
+        "b;sid=2",
+        "b?utm_source=1",
+        "(s(abcdefghijklmnopqrstuvwx))/b",
+    ]
+    assert len({place_id(f"https://a.example/{one}") for one in ["b", *many]}) == 7

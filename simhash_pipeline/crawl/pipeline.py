@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 from itemadapter import ItemAdapter
-from pydispatch import dispatcher
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
@@ -368,11 +367,9 @@ class SimhashPipeline:
         items.verdicts.append(verdict)
         if verdict.stored and response is not None:
             self._pending.store_list(items, judged)
-        receivers = dispatcher.connections.values()  # by sender; to ask none takes 12 us a page
-        if any(page_judged in each or dispatcher.Any in each for each in receivers):
-            self._crawler.signals.send_catch_log(
-                page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
-            )
+        self._crawler.signals.send_catch_log(
+            page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
+        )
 
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict

@@ -448,7 +448,7 @@ def _read(decoder: msgspec.msgpack.Decoder[Any], array: bytes) -> Any:
 
 
 def page_id(url: str) -> bytes:
-    """8 bytes of a URL: the address of a page that declares no other (see `urls.address_of`).
+    """8 bytes of a URL as it is; its `urls.place_id`, where that leaves nothing out of it.
 
     Among a billion pages about one pair shares them.
     """
