@@ -95,7 +95,10 @@ def counted(number: int, thing: str) -> str:
 
 def iso(seconds: float) -> str:
     """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
-    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):  # of a damaged store
+        return str(seconds)
 
 
 def minute(time: float | str) -> str:

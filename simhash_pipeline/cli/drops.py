@@ -40,7 +40,7 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
-from simhash_pipeline.review.summary import CLOSEST, Selection, Summary
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
@@ -207,7 +207,8 @@ def _circumstances(summary: Summary) -> Iterator[str]:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
     if summary.other_runs:
-        yield f"{counted(len(summary.other_runs), 'other run')}: --run all"
+        least = "at least " if len(summary.other_runs) == MAX_RUNS else ""
+        yield f"{least}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
@@ -335,8 +336,9 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     if not learnt.evidence:
         yield f"No query key explains enough drops; {counted(kept, 'page')} kept."
         return
+    lost = sum(len(one.against) for one in learnt.evidence if one.taken)
     for taken, heading in (
-        (True, "Rules that lose no article"),
+        (True, "Rules" if lost else "Rules that lose no article"),
         (False, "Not taken (a query key that you know is taken by --take KEY)"),
     ):
         if rules := [one for one in learnt.evidence if one.taken == taken]:
@@ -345,7 +347,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
             yield ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-        f"{counted(learnt.urls, 'request')}, and lost 0 of "
+        f"{counted(learnt.urls, 'request')}, and lost {lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
 
@@ -355,7 +357,7 @@ def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
         yield f"  {one.rule.key} in URLs of {one.rule.host}"
         against = one.refusal or f"{len(one.against) or 'no'} URLs against it"
         yield f"    {counted(one.support, 'drop')} explained; {against}"
-        yield from (f"    {url}" for url in [*one.against, one.example[:1]][0])
+        yield from (f"    {url}" for url in (one.against[0] if one.against else one.example[:1]))
     yield from _more(len(evidence) - SHOWN_RULES, "rules")
 
 

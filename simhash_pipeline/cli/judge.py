@@ -175,7 +175,7 @@ def _record(line: bytes | None) -> dict[str, Any]:
     if line is None:
         raise PageError("too_long", f"the line has more than {MAX_LINE_BYTES:,} bytes")
     if len(line) > MAX_VALUES and sum(map(line.count, (b",", b"[", b"{"))) > MAX_VALUES:
-        raise PageError("too_long", f"the line has more than {MAX_VALUES:,} values")
+        raise PageError("too_long", f"the line has over {MAX_VALUES:,} commas and brackets")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:

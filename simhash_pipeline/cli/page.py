@@ -43,7 +43,7 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
-from simhash_pipeline.errors import PageError
+from simhash_pipeline.errors import DropLogError, PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -122,13 +122,15 @@ def fingerprinted(
 ) -> Iterator[PageFingerprint | PageError]:
     """The page of each named one, or a PageError whose message begins with the name."""
     why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
+    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
     names, fingerprinter = arguments.page_names, Fingerprinter(options)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
+    urls = (name for name in names if name.lower().startswith(("http://", "https://")))
+    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
     if fetched:
         arguments.crawler_process.crawl(_FetchSpider, found=fetched)
         arguments.crawler_process.start()
     for name in names:
-        source = fetched.get(name)
+        source = fetched.get(name, other if is_url(name) else None)
         try:
             source = source or _read(name)
             if isinstance(source, PageError):
@@ -393,8 +395,8 @@ def _explained_line(line: Drop, stores: Sequence[Store], limit: int) -> Iterator
     b = _bare_page(
         line.namespace,
         line.url,
-        content=None if line.content is None else int(line.content, 16),
-        structure=None if line.structure is None else int(line.structure, 16),
+        content=_bits(line.content),
+        structure=_bits(line.structure),
         title=line.title,
     )
     verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
@@ -417,6 +419,13 @@ def _explained_line(line: Drop, stores: Sequence[Store], limit: int) -> Iterator
         yield from _texts_compared(a, b, stores, limit, line.fields, line.similarity)
 
 
+def _bits(digits: str | None) -> int | None:
+    try:
+        return None if digits is None else int(digits, 16)
+    except ValueError:
+        raise DropLogError(f"the log has {digits!r} for a fingerprint") from None
+
+
 def _explained_kept(page: StoredPage, store: Store, options: Options, limit: int) -> Iterator[Line]:
     """By the nearest other page of its store."""
     near = _nearest(store, page)
@@ -429,7 +438,9 @@ def _explained_kept(page: StoredPage, store: Store, options: Options, limit: int
         yield Heading(when + why)
         yield from _titles(None, page, "kept")
         return
-    verdict, apart = verdict_on(page, near, store, options), distances(page, near)
+    texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
+    names = (line.partition(": ")[0] for text in texts if text for line in text.item.splitlines())
+    verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
     why = "it is near a page that is stored too; one of them was kept before the other was."
     yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
     yield from _titles(near, page, "kept")
@@ -491,7 +502,7 @@ def _texts_compared(
     if text_a is None or text_b is None:
         yield "The texts of the pages were not kept. To compare them:"
         pages = shlex.join([a.shown_url, b.shown_url])
-        keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True")
+        keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
         yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
         return
     diff = text_diff(text_a.text, text_b.text)

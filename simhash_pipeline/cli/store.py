@@ -77,7 +77,8 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
         yield from (f"{record['store']}: {fault}" for fault in record["faults"])
         yield "Restore a copy, or move the file away to start over."
         return
-    shown = {**record, "made_with": _options(record["made_with"]), "faults": [], "damage": "none"}
+    shown = {**record, "made_with": _options(record["made_with"]), "damage": "none"}
+    del shown["faults"]
     rows = [(name.replace("_", " "), _text(value)) for name, value in shown.items()]
     yield Grid([row for row in rows if row[1]])
 
@@ -107,9 +108,13 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "bytes": None if file is None else file.stat().st_size,
+        "bytes": None if file is None else sum(map(_size, (file, beside(file, "-wal")))),
         "made_with": store.made_with(),
     }
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:
@@ -140,6 +145,8 @@ class ForgetCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         first = "".join(arguments.urls[:1])
         if "://" not in first and Path(first).is_file():
+            if arguments.store:
+                raise UsageError(f"name one store, {arguments.store} or {first}")
             arguments.store = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")

@@ -108,7 +108,8 @@ class CrawlStats:
         if judged.page.cut:
             self._count("cut")
             most = f"{self._options.max_page_bytes:,}"
-            said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. More are only counted."
+            said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. "
+            said += "Further ones are only counted (simhash/cut)."
             self._log_once("cut", said, _shown(verdict.url))
         self._secs["fingerprinting"] += judged.fingerprinting_secs
         self._secs["store"] += judged.store_secs

@@ -12,6 +12,7 @@ from itertools import takewhile, zip_longest
 from operator import eq
 from typing import Literal, TypeAlias
 
+from simhash_pipeline.item_values import byte_of
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -65,15 +66,20 @@ def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Compari
     )
 
 
-def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Options) -> Verdict:
-    """On a stored page, if only the other were stored, and the repeated text of their hosts."""
+def verdict_on(
+    page: StoredPage, other: StoredPage, store: Store, options: Options, names: Iterable[str] = ()
+) -> Verdict:
+    """On a stored page, if only the other were stored, and the repeated text of their hosts.
+
+    `names` are fields of their items, which the verdict may name.
+    """
     with open_store("memory:") as alone:
         for one in (page, other):
             repeated_text = store.repeated_text(one.namespace, one.host)
             alone.put_repeated_text(one.namespace, one.host, repeated_text)
         judge = Judge(alone, options)
         judge.judge_stored(other)
-        return judge.judge_stored(page)
+        return judge.judge_stored(page, names={byte_of(name): name for name in names})
 
 
 @dataclass(frozen=True, slots=True)

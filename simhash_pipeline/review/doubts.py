@@ -134,7 +134,7 @@ def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, An
         return Doubt(kind, f"alike by {near.similarity:.0%}{limit}", 0)
     if measure and (bits := getattr(near, measure)) is not None:
         return Doubt(kind, f"{bits} of at most {limits.get(measure)} bits", 0)
-    return Doubt("too few elements to compare" if measure else kind, "", 0)
+    return Doubt("too few elements to compare" if rejected_by == "template" else kind, "", 0)
 
 
 def _have_one_title(near: Drop) -> bool:

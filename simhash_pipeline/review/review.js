@@ -12,7 +12,7 @@ function answerOf(place) {
   return answers.get(pairKey(place)) ?? "";
 }
 
-// An unchanged page is no other page's twin, and there is nothing to ask.
+// Of two pages; a line written by hand may name one.
 const isPair = (place) => Boolean(drops.twins[drops.twin[place]]) && drops.twins[drops.twin[place]] !== drops.url[place];
 
 function readAnswers() {

@@ -178,8 +178,10 @@ def _compared(
     @cache
     def place_of(namespace: str, twin_url: str, url: str) -> int | None:
         nonlocal size
+        if size > MAX_COMPARED_BYTES:
+            return None
         kept, dropped = texts(twin_url, namespace), texts(url, namespace)
-        if kept is None or dropped is None or size > MAX_COMPARED_BYTES:
+        if kept is None or dropped is None:
             return None
         compared.append(_beside(kept, dropped))
         size += len(compared[-1])

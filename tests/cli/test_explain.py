@@ -93,7 +93,7 @@ def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_pat
     assert result.returncode == 0
     assert "The texts of the pages were not kept. To compare them:" in result.stdout
     assert "scrapy simhash compare http://a.example/1 http://a.example/2\n" in result.stdout
-    assert "from the next run on  SIMHASH_KEEP_TEXT = True\n" in result.stdout
+    assert "from the next run on  SIMHASH_KEEP_TEXT = True (for `dedup` also --store)\n" in result.stdout
 
 
 def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> None:
@@ -235,6 +235,7 @@ def test_a_report_has_the_texts_of_the_drops_own_namespaces(
         (["http://a.example/2", "-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
         (["http://a.example/2", "--log", "mixed"], "schema 1: Invalid enum value 2"),
+        (["http://a.example/2", "--log", "odd"], "the log has 'zz' for a fingerprint"),
         (["http://a.example/2", "--log", "torn"], "torn, line 1, the last, is cut short"),
         (["http://a.example/2", "torn"], "torn, line 1, the last, is cut short"),
         ([], "the following arguments are required: url"),
@@ -245,6 +246,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
 ) -> None:
     (texts / "words.txt").write_text("some words, not a log and not a store\n")
     write_log(texts / "mixed", [drop(), drop(schema=2)])
+    write_log(texts / "odd", [drop(content="zz")])
     (texts / "torn").write_bytes((texts / "mixed").read_bytes()[:40])
     result = simhash(texts, "explain", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
@@ -306,6 +308,17 @@ def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: 
     assert "little text, and" in simhash(tmp_path, *arguments).stdout
     of_trial = (*arguments, "-s", "SIMHASH_NAMESPACE=trial")
     assert "main text near that of a kept page" in simhash(tmp_path, *of_trial).stdout
+
+
+def test_a_kept_page_without_a_line_names_the_fields_that_differ(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    items = [{**page(n), "html": html(f"{STORY} {n}7 EUR"), "price": f"{n}7 EUR"} for n in (0, 1)]
+    crawl(tmp_path, items, SIMHASH_KEEP_TEXT=True, SIMHASH_DROP_LOG=None)
+    store = ".scrapy/simhash/items.sqlite"
+    said = simhash(tmp_path, "explain", "http://a.example/1", "-S", store).stdout
+    assert "fields of the items differ: price." in said
+    assert "  price  07 EUR  17 EUR\n" in said
 
 
 def test_a_near_miss_is_explained_by_its_line_where_no_store_holds_the_page(

@@ -143,7 +143,7 @@ def test_a_dash_is_stdin(simhash: Simhash, pages: Path, monkeypatch: pytest.Monk
 def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
     simhash: Simhash, pages: Path
 ) -> None:
-    names = ["nowhere.html", ".", "empty.html", "story.html", "binary.html"]
+    names = ["nowhere.html", ".", "empty.html", "story.html", "binary.html", "ftp://a.example/b"]
     result = simhash(pages, "fingerprint", *names, "--json")
     assert result.returncode == 2
     assert result.stderr.splitlines() == [
@@ -153,6 +153,7 @@ def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
             ".: Is a directory",
             "empty.html: the page holds no element and no text",
             "binary.html: the page is binary data, not HTML",
+            "ftp://a.example/b: only http:// and https:// URLs are fetched",
         )
     ]
     assert json.loads(result.stdout)["title"] == "A story"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,14 @@ def test_of_several_stores_one_must_be_named(store: Simhash, project: Path) -> N
     named = store(project, "forget", "https://b.org/1", "--spider", "the shop", "--json")
     (found,) = told(named)
     assert (found["forgotten"], found["pages"]) == (1, 0)
+
+
+def test_a_time_that_is_none_ends_no_command(store: Simhash, outside: Path) -> None:
+    """Another program may have written it."""
+    with closing(sqlite3.connect(outside / "seen.sqlite")) as file, file:
+        file.execute("UPDATE page SET seen_at = 1e14")
+    (record,) = told(store(outside, "info", *SEEN, "--json"))
+    assert record["seen_at"] == "100000000000000.0"
 
 
 def test_info_tells_every_store_of_a_project(store: Simhash, project: Path) -> None:
@@ -321,6 +331,7 @@ def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Pa
         (["forget", "http://[", *SEEN], "'http://[' is not a URL"),
         (["forget", *SEEN], "name URLs, --unseen AGE or --all"),
         (["forget", "https://a.org/1", "--all", *SEEN], "name URLs, --unseen AGE or --all"),
+        (["forget", "notes.txt", "--all", *SEEN], "name one store, seen.sqlite or notes.txt"),
         (
             ["forget", "--unseen", "90", *SEEN],
             "s, m, h, d or w, as 90d, not '90'",
