@@ -37,7 +37,7 @@ class Command:
 
 def is_url(name: str) -> bool:
     """Whether a page is fetched; else it is a file's name or URL."""
-    return "://" in name and not name.startswith(FILE)
+    return name.lower().startswith(("http://", "https://"))
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:

@@ -122,15 +122,13 @@ def fingerprinted(
 ) -> Iterator[PageFingerprint | PageError]:
     """The page of each named one, or a PageError whose message begins with the name."""
     why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
     names, fingerprinter = arguments.page_names, Fingerprinter(options)
-    urls = (name for name in names if name.lower().startswith(("http://", "https://")))
-    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
+    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
     if fetched:
         arguments.crawler_process.crawl(_FetchSpider, found=fetched)
         arguments.crawler_process.start()
     for name in names:
-        source = fetched.get(name, other if is_url(name) else None)
+        source = fetched.get(name)
         try:
             source = source or _read(name)
             if isinstance(source, PageError):
@@ -143,6 +141,8 @@ def fingerprinted(
 def _read(name: str) -> Source:
     if name == "-":
         return Source(sys.stdin.buffer.read(), name)
+    if "://" in name and not name.startswith(FILE):
+        raise PageError("unreachable", "only http:// and https:// URLs are fetched")
     try:
         path = Path(unquote(name.removeprefix(FILE)) if name.startswith(FILE) else name).resolve()
         return Source(path.read_bytes(), path.as_uri())
