@@ -59,6 +59,7 @@ OUTSIDE = {
     "redis": {"stores"},
     "duckdb": {"archive"},
     "pyspark": {"archive"},
+    "warcio": {"archive"},
 }
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem != "__init__"

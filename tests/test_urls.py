@@ -136,3 +136,6 @@ def test_few_urls_are_of_one_place() -> None:
         "(s(abcdefghijklmnopqrstuvwx))/b",
     ]
     assert len({place_id(f"https://a.example/{one}") for one in ["b", *many]}) == 7
+    ports = [f"a{one}/b{two}/c" for one in ("", ":80", ":443") for two in ("", ":80", ":443")]
+    cases = ["b/inDex.html", "b/indeX.html", "b/index.Html", "b/INDEX.html", "b/index.hTml"]
+    assert len({place_id(f"https://a.example/{one}") for one in [*ports, *cases]}) == 14

@@ -169,6 +169,8 @@ def _state(name: str) -> object:
 
 def _refuse_filled(url: str, options: Options) -> None:
     """Refuse a store that has pages: the judge of an archive has a store of its own."""
+    if url == "memory:":
+        raise ArchiveError("a store in memory ends with the job; name another")
     with open_store(url) as store:
         store.stamp(stamp_for(options))
         if pages := len(store):

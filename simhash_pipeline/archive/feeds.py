@@ -103,7 +103,7 @@ def item_page(
         source = with_values(item_source(item, options), item, options)
     except PageError as error:
         return Fault(number, error.kind, str(error), place)
-    fetched = None if time_field is None else unix_seconds(item.get(time_field))
+    fetched = None if time_field is None else _unix_seconds(item.get(time_field))
     return Page(number, source._replace(html=_original(source.html)), fetched)
 
 
@@ -235,7 +235,7 @@ def _original(html: bytes | str) -> bytes | str:
     return html
 
 
-def unix_seconds(moment: object) -> float | None:
+def _unix_seconds(moment: object) -> float | None:
     """The Unix time of a number, or of a date or time by RFC 3339; in UTC if it has no zone.
 
     None for other values, and for NaN and years after 9999 (milliseconds).

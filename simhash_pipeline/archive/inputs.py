@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.archive.feeds import Feed, feed_kind
-from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
@@ -42,7 +41,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
     except StoreError as error:  # it doesn't exist
         raise ArchiveError(str(error)) from error
-    except ImportError as error:  # only Parquet needs the extra
+    except ImportError as error:  # feeds and folders don't need the extra
         how = "pip install 'simhash-pipeline[archive]'"
         raise ArchiveError(f"{name} needs {error.name}: {how}") from error
 
@@ -59,6 +58,8 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
     if kind in (".warc", ".wet"):
+        from simhash_pipeline.archive.warc import WarcFile
+
         return WarcFile(path, options.max_page_bytes)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)

@@ -9,19 +9,24 @@ that looks like the beginning of a record, so only damaged records are lost:
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import sys
 import zlib
-from collections.abc import Container, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from w3lib.encoding import http_content_type_encoding
+from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import ChunkedDataReader
+from warcio.recordloader import ArcWarcRecordLoader
+from warcio.timeutils import iso_date_to_datetime
 
 from simhash_pipeline.archive import Fault, Page, Record, Skipped
-from simhash_pipeline.archive.feeds import unix_seconds
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
@@ -39,13 +44,23 @@ PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
 MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
-_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r\n")
 _ZSTD = b"\x28\xb5\x2f\xfd"  # what such data begins with
 _CODED_BYTES = 1 << 16  # more than any coding adds to data that it can't make shorter
-_FILE_BYTES = 1 << 14  # of a file that are read together: about a record
+_MAX_FRAMES = 1_000  # of a coded body, most of which have one
 BLOCK_BYTES = 1 << 20
 _OVERLAP = 64  # of two blocks that are searched
+
+
+class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
+    """warcio's loader without two assumptions: that HTTP records have a URL, and short headers.
+
+    (It joins folded lines in quadratic time.)
+    """
+
+    def load_http_headers(self, rec_type: str, uri: str | None, stream: Any, length: int) -> Any:
+        if uri is None:
+            return None
+        return super().load_http_headers(rec_type, uri, _ShortLines(stream), length)
 
 
 class _Bytes:
@@ -69,25 +84,19 @@ class _Bytes:
             start, block = start + last, min(2 * block, BLOCK_BYTES)
 
 
-class _Member:
-    """What the gzip member holds that begins where the file is read."""
+class _ShortLines:
+    """The lines of a header; ValueError if it has more than 64 KB."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._unpacker = file, zlib.decompressobj(16 + zlib.MAX_WBITS)
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._left = MAX_HEADER_BYTES
 
-    def read(self, length: int) -> bytes:
-        """So many of the next bytes, fewer at its end."""
-        found, packed = bytearray(), b"."
-        while len(found) < length and packed and not self._unpacker.eof:
-            packed = self._unpacker.unconsumed_tail or self._file.read(_FILE_BYTES)
-            found += self._unpacker.decompress(packed, length - len(found))
-        return bytes(found)
-
-    def end(self) -> int:
-        """Its end in the file, where it was read to it; ValueError otherwise."""
-        if not self._unpacker.eof:
-            raise ValueError("its gzip member is cut short")
-        return self._file.tell() - len(self._unpacker.unused_data)
+    def readline(self) -> bytes:
+        line: bytes = self._stream.readline(self._left)
+        self._left -= len(line)
+        if not self._left:
+            raise ValueError(f"its HTTP header has more than {MAX_HEADER_BYTES:,} bytes")
+        return line
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,7 @@ class WarcFile:
     """Reads HTML responses with a status of 2xx, HTML resources, and texts; skips other records."""
 
     path: Path
-    max_page_bytes: int = 1 << 40  # a longer page is read to a byte more
+    max_page_bytes: int = sys.maxsize >> 1  # a longer page is read to a byte more
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
@@ -124,7 +133,8 @@ class WarcFile:
             number, start = 0, 0
             while beginning < size:
                 number += 1
-                record, end = self._record(data, beginning, number)
+                record, length = self._record(data, beginning, number)
+                end = beginning + length
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data.read(end, beginning - end).strip():
                     end = beginning
@@ -134,101 +144,115 @@ class WarcFile:
                     yield _damaged(number, "no record begins here", end), end, beginning
                 start = beginning
 
-    def _record(self, data: _Bytes, start: int, number: int) -> tuple[Record, int]:
-        """The record that begins here, and the end of what is known to be of it."""
+    def _record(self, data: _Bytes, beginning: int, number: int) -> tuple[Record, int]:
+        """The record that begins here, and the least number of its bytes."""
+        header = b""  # of a plain file
+        if data.read(beginning, len(GZIP)) != GZIP:
+            header = data.read(beginning, MAX_HEADER_BYTES).partition(b"\r\n\r\n")[0]
+        if PLAIN_BEGINNING.search(header, 1):
+            return _damaged(number, "its header is cut short", beginning), 1
+        length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
+        if length and int(length[1]) > data.size - beginning:
+            return _damaged(number, CUT_SHORT, beginning), 1
+        data.file.seek(beginning)
+        iterator = ArchiveIterator(data.file)
+        iterator.loader = _Loader(verify_http=False)
         try:
-            fields, block, end = self._parts(data, start)
-            return self._read(fields, block, number, start), end
+            # warcio prints damage to stderr.
+            with contextlib.redirect_stderr(io.StringIO()):
+                raw = next(iterator)
+                record = self._read(raw, number, beginning)
+                fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
-        except Exception as error:  # zlib and zstd raise their own
-            return _damaged(number, " ".join(str(error).split()), start), start + 1
+        except Exception as error:  # warcio raises all kinds for a broken header
+            fault = " ".join(str(error).split()) or type(error).__name__
+        if fault is not None:
+            return _damaged(number, fault, beginning), 1
+        size: int = iterator.get_record_length()
+        if size <= 0:  # else reading would go back, and never end
+            return _damaged(number, "it ends before it begins", beginning), 1
+        return record, size
 
-    def _parts(self, data: _Bytes, start: int) -> tuple[dict[str, str], bytes, int]:
-        """A record's header, the first bytes of its block, and its end; raises for damage."""
-        is_packed = data.read(start, len(GZIP)) == GZIP
-        data.file.seek(start)
-        stream: Any = _Member(data.file) if is_packed else data.file
-        first = stream.read(MAX_HEADER_BYTES)
-        head, *rest = _BLANK_LINE.split(first, maxsplit=1)
-        length = CONTENT_LENGTH.search(head)
-        if not rest or length is None or PLAIN_BEGINNING.search(head, 1):
-            raise ValueError("its header is damaged")
-        (block,), size = rest, int(length[1])
-        end = start + len(first) - len(block) + size  # of a plain file
-        if not is_packed and end > data.size:  # reading would find out slowly
-            raise ValueError(CUT_SHORT)
-        most = min(size, 2 * self.max_page_bytes + MAX_HEADER_BYTES + _CODED_BYTES)
-        block += stream.read(max(0, most - len(block)))
-        left = size - len(block)
-        while left > 0 and (skipped := stream.read(min(left, BLOCK_BYTES))):
-            left -= len(skipped)
-        if left > 0:
-            raise ValueError(CUT_SHORT)
-        after = block[size:] + stream.read(_OVERLAP)
-        if is_packed and after.lstrip().startswith(BEGINNING):
+    def _read(self, raw: Any, number: int, at: int) -> Record:
+        url = raw.rec_headers.get_header("WARC-Target-URI")
+        if raw.rec_type in ("response", "conversion", "resource") and not url:
+            return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
+        if raw.rec_type == "conversion":
+            return self._text(raw, number, url)
+        is_response = raw.rec_type == "response" and raw.http_headers is not None
+        if not is_response and raw.rec_type != "resource":
+            return Skipped(number, raw.rec_type or "no type")
+        content_type = _named(raw, "content-type") if is_response else raw.content_type
+        mime = _mime(content_type)
+        if mime not in HTML_TYPES | _UNKNOWN_TYPES and not (mime == PDF_TYPE and reads_pdfs()):
+            return Skipped(number, mime)
+        if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
+            return Skipped(number, f"status {status}")
+        most = self.max_page_bytes + 1
+        try:
+            html = self._body(raw) if is_response else raw.raw_stream.read(most)
+        except ImportError as error:
+            needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
+            message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
+            return Fault(number, "encoding", message, f"byte {at:,}")
+        if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
+            return Skipped(number, mime or "no content type")
+        source = Source(html, url, http_content_type_encoding(content_type))
+        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+    def _body(self, raw: Any) -> bytes:
+        """The response's body without its codings; see `unpacked`."""
+        transfer = _named(raw, "transfer-encoding").lower()
+        is_chunked = "chunked" in transfer
+        stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
+        codings = f"{_named(raw, 'content-encoding')},{transfer}"
+        return unpacked(stream, codings, self.max_page_bytes + 1)
+
+    def _text(self, raw: Any, number: int, url: str) -> Record:
+        """A page's text, as WET files have it: UTF-8, the title in its first line."""
+        mime = _mime(raw.content_type)
+        if mime != TEXT_TYPE:
+            return Skipped(number, mime or "no content type")
+        text = raw.content_stream().read(self.max_page_bytes + 1).decode("utf-8", "replace")
+        title = text.partition("\n")[0].strip()
+        source = Source(text, url, is_text=True, title=title)
+        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+    def _fault(self, raw: Any, iterator: Any) -> str | None:
+        """What is wrong with the record's length; reads to its end, and to the next record."""
+        while raw.raw_stream.read(BLOCK_BYTES):
+            pass
+        if getattr(raw.raw_stream, "limit", 0):
+            return CUT_SHORT
+        iterator.read_to_end()
+        if iterator.reader.decompressor and (iterator.next_line or b"").startswith(BEGINNING):
             raise ArchiveError(
                 f"{self.path} is one stream of gzip, and must have a gzip member for each record: "
                 "`warcio recompress` does that"
             )
-        if (after if is_packed else after[:2]).strip():
-            raise ValueError("it is longer than its Content-Length")
-        return _fields(head), block[:size], stream.end() if is_packed else end
-
-    def _read(self, fields: dict[str, str], block: bytes, number: int, at: int) -> Record:
-        kind, url = fields.get("warc-type", ""), fields.get("warc-target-uri", "").strip("<>")
-        if kind in ("response", "conversion", "resource") and not url:
-            return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
-        is_response = kind == "response" and url.startswith(("http:", "https:"))
-        if not is_response and kind not in ("resource", "conversion"):
-            return Skipped(number, kind or "no type")
-        status, http = "", fields
-        if is_response:
-            status, http, block = _response(block)
-        content_type = http.get("content-type", "")
-        mime = re.split("[;,]", content_type)[0].strip().lower()
-        is_read = mime in HTML_TYPES | _UNKNOWN_TYPES or (mime == PDF_TYPE and reads_pdfs())
-        if not (mime == TEXT_TYPE if kind == "conversion" else is_read):
-            return Skipped(number, mime or "no content type")
-        if is_response and not status.startswith("2"):
-            return Skipped(number, f"status {status}")
-        try:
-            html = _body(block, http if is_response else {}, self.max_page_bytes + 1)
-        except ImportError as error:
-            needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
-            message = f"its Content-Encoding is {http.get('content-encoding')}, {needs}"
-            return Fault(number, "encoding", message, f"byte {at:,}")
-        if kind == "conversion":  # a page's text, as WET files have it, its title the first line
-            text = html.decode("utf-8", "replace")
-            source = Source(text, url, is_text=True, title=text.partition("\n")[0].strip())
-        elif mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
-            return Skipped(number, mime or "no content type")
-        else:
-            source = Source(html, url, http_content_type_encoding(content_type))
-        return Page(number, source, unix_seconds(fields.get("warc-date")))
+        return "it is longer than its Content-Length" if iterator.err_count else None
 
 
 def _damaged(number: int, message: str, at: int) -> Fault:
     return Fault(number, "damaged", message, f"byte {at:,}")
 
 
-def _fields(head: bytes) -> dict[str, str]:
-    """The fields of a header by their names in small letters; values of one name with commas."""
-    found: dict[str, str] = {}
-    for line in re.sub(rb"\r?\n[ \t]+", b" ", head).splitlines()[1:]:
-        name, colon, value = line.decode("utf-8", "replace").partition(":")
-        if colon:
-            key = name.strip().lower()
-            found[key] = f"{found[key]},{value.strip()}" if key in found else value.strip()
-    return found
+def _mime(content_type: str | None) -> str:
+    return re.split("[;,]", content_type or "")[0].strip().lower()
 
 
-def _response(block: bytes) -> tuple[str, dict[str, str], bytes]:
-    """Status, header and body; ValueError for a header of more than 64 KB."""
-    head, *body = _BLANK_LINE.split(block, maxsplit=1)
-    if len(head) > MAX_HEADER_BYTES:
-        raise ValueError(f"its HTTP header has more than {MAX_HEADER_BYTES:,} bytes")
-    return b"".join(head.split(maxsplit=2)[1:2]).decode("latin-1"), _fields(head), b"".join(body)
+def _named(raw: Any, header: str) -> str:
+    """The values of a header of the response, joined by commas."""
+    fields = raw.http_headers.headers
+    return ",".join(value.strip() for name, value in fields if name.lower() == header)
+
+
+def _time(date: str | None) -> float | None:
+    try:
+        return float(iso_date_to_datetime(date, tz_aware=True).timestamp())
+    except (TypeError, ValueError):
+        return None
 
 
 def _next_beginning(data: _Bytes, start: int) -> int:
@@ -240,10 +264,12 @@ def _next_beginning(data: _Bytes, start: int) -> int:
 
 
 def _holds_record(data: _Bytes, member: int) -> bool:
-    data.file.seek(member)
-    with suppress(zlib.error):
-        return _Member(data.file).read(len(BEGINNING)) == BEGINNING
-    return False
+    try:
+        packed = data.read(member, 512)
+        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, len(BEGINNING))
+    except zlib.error:
+        return False
+    return first == BEGINNING
 
 
 def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
@@ -252,49 +278,34 @@ def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
         start += target.write(block)
 
 
-def _body(data: bytes, http: dict[str, str], most: int) -> bytes:
-    """At most `most` bytes of a body without the codings of its header, of as much as there is.
+def unpacked(stream: Any, codings: str, most: int) -> bytes:
+    """At most `most` bytes of a page that HTTP's content codings packed, of as much as there is.
 
-    What isn't packed as the header says stays as it is: archives often hold decoded pages under
-    the server's headers. ImportError for a coding that needs a package; its errors for damage.
+    `codings` are their names in the headers, in the order in which they were applied. What isn't
+    packed as they say stays as it is: archives often hold decoded pages under the server's headers.
+    ImportError for one that needs a package; errors of these packages for damage.
     """
-    transfer = http.get("transfer-encoding", "").lower()
-    if "chunked" in transfer:
-        data = _joined(data)
-    names = f"{http.get('content-encoding', '')},{transfer}".lower().split(",")
-    for name in reversed(names):
-        data = _unpacked(name.strip().removeprefix("x-"), data, most)
+    names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
+    known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]
+    data: bytes = stream.read(most + _CODED_BYTES if known else most)
+    for unpack in known:
+        data = unpack(data, most)
     return data[:most]
 
 
-def _joined(data: bytes) -> bytes:
-    """The chunks of a body, and what isn't one."""
-    found, at = [], 0
-    while (chunk := _CHUNK.match(data, at)) and (size := int(chunk[1], 16)):
-        found.append(data[chunk.end() : chunk.end() + size])
-        at = chunk.end() + size + len(b"\r\n")
-    return b"".join(found) + (b"" if chunk else data[at:])
+def _in_frames(begins: bytes, decompressor: Callable[[], Any], data: bytes, most: int) -> bytes:
+    found, rest = b"", data
+    for _ in range(_MAX_FRAMES):  # each copies what is behind it
+        if not rest.startswith(begins) or len(found) >= most:
+            break
+        frame = decompressor()
+        found += bytes(frame.decompress(rest, most - len(found)))
+        rest = frame.unused_data
+    return found if data.startswith(begins) else data
 
 
-def _unpacked(coding: str, data: bytes, most: int) -> bytes:
-    """The data without this coding; as it is if that isn't known, or it isn't coded so."""
-    begins, found = {"gzip": GZIP, "zstd": _ZSTD}.get(coding), b""
-    if coding == "br":
-        import brotli
-
-        with suppress(brotli.error):
-            return bytes(brotli.Decompressor().process(data, output_buffer_limit=most))
-    elif coding == "deflate":  # with and without a header: servers send both
-        for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
-            with suppress(zlib.error):
-                return zlib.decompressobj(bits).decompress(data, most)
-    elif begins and data.startswith(begins):
-        while data.startswith(begins) and len(found) < most:
-            frame = zlib.decompressobj(16 + zlib.MAX_WBITS) if coding == "gzip" else _zstd()
-            found += frame.decompress(data, most - len(found))
-            data = frame.unused_data
-        return found
-    return data
+def _gzip() -> Any:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 def _zstd() -> Any:
@@ -303,3 +314,34 @@ def _zstd() -> Any:
     else:
         from backports import zstd
     return zstd.ZstdDecompressor()
+
+
+def _inflated(data: bytes, most: int) -> bytes:
+    """With or without a header of zlib: servers send both."""
+    is_zlib = data[:1] == b"\x78" and int.from_bytes(data[:2], "big") % 31 == 0
+    bits = zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+    try:
+        return zlib.decompressobj(bits).decompress(data, most)
+    except zlib.error:
+        return data
+
+
+def _unbrotlied(data: bytes, most: int) -> bytes:
+    import brotli
+
+    unpacker = brotli.Decompressor()
+    try:
+        found: bytes = unpacker.process(data, output_buffer_limit=most)
+    except brotli.error:
+        return data
+    while len(found) < most and not unpacker.can_accept_more_data():
+        found += unpacker.process(b"", output_buffer_limit=most - len(found))
+    return found
+
+
+_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": partial(_in_frames, GZIP, _gzip),
+    "zstd": partial(_in_frames, _ZSTD, _zstd),
+    "deflate": _inflated,
+    "br": _unbrotlied,
+}

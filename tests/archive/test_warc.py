@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import base64
 import dataclasses
 import gzip
 import io
 import re
 import sys
 import zlib
+from itertools import islice
 from pathlib import Path
 
 import brotli
@@ -271,6 +273,23 @@ def test_rubbish_between_records_is_passed_over(tmp_path: Path) -> None:
 def test_a_file_that_is_no_warc_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="is not a WARC file: no record begins in it"):
         records(warc(tmp_path, b"<html>" * 1_000))
+
+
+# A member whose deflated bytes repeat, so that warcio takes its end to lie before its beginning.
+BACKWARDS = base64.b85decode(
+    "ABzY8!Q26B1pif1VQbqk5dCh*f6(-~j_g3o>e`0UF;>>GQZfSjcC|0Is4N-jmNc**zmt>HDF{w?_ujjALYpto_bOjz"
+    "i)6#MbbT1H5FW$mY`}97e20|&etsxKPc#<665n7L4XQKq5HnZV>L$%{J}fJy^JkIVJ4<Nkqz>a~bOWTFRZ(v4KcelZF"
+    "U0lrB3UHsC-#<VCVu^xN0)?e#DlpL4?ZAOe`%Y3j?`Tx(aH=+@J^Q#KX#|Gg#jzM(;wp+mE7x=`l_97Fe|Ml4GkFbC"
+    "_<VHmdCbYqdkh^A}iGqkd#K-SANYi=sf~K6@})0po77kBT5D0r)*Tvgv%y`h*zgxTo8?c5TcK<*Xo_nZOM(Yp0X3b&T"
+    "-D<dAXo26>EH;4vvVqXesj5%?UB#=7}S89~>Cm66OW#;D;*3!@tSz;V@Tzf`3K2on!"
+)
+
+
+def test_a_record_that_ends_before_it_begins_is_damaged_and_not_read_for_ever(
+    tmp_path: Path,
+) -> None:
+    archive = warc(tmp_path, BACKWARDS + warc_of(PAGES[:1]))
+    assert [type(record) for record, _ in islice(archive.read(), 10)] == [Fault, Page]
 
 
 def test_an_empty_file_has_no_records(tmp_path: Path) -> None:

@@ -102,6 +102,10 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),
         (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
         (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--store", "memory:"],
+            "memory ends with the job",
+        ),
         (["\udcff.jsonl", "-o", "x.jsonl"], "is not a name in UTF-8; rename it"),
         (["items.jsonl", "-o", "\udcff.jsonl"], "is not a name in UTF-8; rename it"),
         (

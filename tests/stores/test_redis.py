@@ -361,3 +361,11 @@ def test_of_two_processes_that_keep_one_address_at_once_one_sees_the_other(
 
         one.settle(second, decide)
     assert met == [[], [first.url]]
+
+
+def test_of_many_pages_of_one_url_the_last_alone_is_sent(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        before = server.tell("INFO")["total_net_input_bytes"]
+        assert store.insert_many(page("a", n) for n in range(300)) == 300
+        assert server.tell("INFO")["total_net_input_bytes"] - before < 50_000
+        assert [one.content for one in store.pages()] == [299]

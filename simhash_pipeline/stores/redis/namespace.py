@@ -95,7 +95,7 @@ class RedisNamespace:
             new = layout.changed(found[0], item_values=item_values, row_keys=row_keys)
             exchange = EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)
             index = Commit(self.space).index(self.record(new), "row_keys")
-            if self.server.run([exchange, index.command()])[0]:
+            if all(self.server.run([exchange, index.command()])):
                 return
 
     def remove(self, ids: Sequence[bytes], test: Callable[[StoredPage], bool]) -> int:
@@ -277,7 +277,7 @@ class RedisLookup:
         self._note(places, texts)
         self._records = dict(zip(ids, records, strict=True))
         self.own = records[0]
-        self.dead = namespace.lease.dead([] if self.own is None else [self.own])
+        self.dead: list[Record] = []
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         living = self._living([self._record_of(page_id(url))])

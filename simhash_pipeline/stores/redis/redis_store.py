@@ -100,12 +100,15 @@ class RedisStore(contract.Store):
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         number, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            by_namespace: dict[str, list[StoredPage]] = {}
+            by_namespace: dict[str, dict[str, StoredPage]] = {}
             for page in chunk:
-                by_namespace.setdefault(page.namespace, []).append(page)
-            for name, todo in by_namespace.items():
-                while todo:  # also the later ones of one URL
-                    todo[:] = self._begun_namespace(name).insert(todo)
+                last = by_namespace.setdefault(page.namespace, {})
+                last.pop(page.url, None)  # of one URL the last counts, in its place
+                last[page.url] = page
+            for name, last in by_namespace.items():
+                todo = list(last.values())
+                while todo:
+                    todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
 
@@ -163,11 +166,13 @@ class RedisStore(contract.Store):
                 yield namespace.space.namespace, host.decode(), repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        commands: list[Command] = []
-        for text in texts:
-            key = self._begun_namespace(text.namespace).space.texts
-            commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
-        self._server.run(commands)
+        rest = iter(texts)
+        while chunk := list(islice(rest, PAGES_A_BATCH)):
+            commands: list[Command] = []
+            for text in chunk:
+                key = self._begun_namespace(text.namespace).space.texts
+                commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
+            self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         self._usable()

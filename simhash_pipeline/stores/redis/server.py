@@ -13,7 +13,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -32,6 +31,7 @@ OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0
 FIRST_WAIT_SECS, LONGEST_WAIT_SECS = 0.02, 0.5
 LONG_WAIT_SECS = 5.0  # between looks for a server that was given up
+SCRIPT_LOADS = 3
 
 # What passes once the server, its replica or the other half of the Cluster is there.
 _PASSING = (
@@ -101,17 +101,22 @@ class Server:
         """The replies, once all commands have run; on one server they run in their order."""
         if time.monotonic() < self._gone_until:
             raise self._gone()
-        give_up, wait_secs = 0.0, FIRST_WAIT_SECS
+        give_up, wait_secs, loads = 0.0, FIRST_WAIT_SECS, 0
         while True:
             replies = self._replies(commands) if commands else []
             fault = _worst(replies)
             if fault is None:
                 self._gone_until = 0.0
                 return replies
-            if isinstance(fault, exceptions.NoScriptError):
-                with suppress(*_RAISED):
+            if isinstance(fault, exceptions.NoScriptError) and loads < SCRIPT_LOADS:
+                loads += 1
+                try:
                     self._load_scripts()
-            elif not self._passes(fault):
+                except _RAISED as error:
+                    if not self._passes(error):
+                        raise self._fault(error) from error
+                continue
+            if not self._passes(fault):
                 raise self._fault(fault) from fault
             if not give_up:
                 # None again for a server that was given up and isn't back yet.

@@ -164,6 +164,8 @@ class Rows:
                 yield number, page
                 continue
             strangers += 1
+            if column == "address":  # of one site, as a page speaks for its own alone
+                continue
             if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
                 yield from heapq.merge(
