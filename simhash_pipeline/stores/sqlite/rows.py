@@ -44,7 +44,7 @@ NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
 # By the two types that fingerprints have.
 _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
 _OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
-WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} LIMIT 1"
+WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
