@@ -26,12 +26,11 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
@@ -211,7 +210,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
-            text, is_part = _digest(plain.replace(" ", ""), 8), not is_pages
+            text, is_part = hash_of(plain.replace(" ", "")), not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
@@ -243,7 +242,7 @@ def _row(said: Iterable[_Value], page: _Page, *, is_cut: bool) -> bytes:
     )
     is_named = any(page.links_once(value) for _, value, _ in counted)
     says = sorted(f"{name}\0{_link_of(value) or kept}" for name, value, kept in counted)
-    return _marked(_digest("\0".join(says), ROW_BYTES), _LINKED * (is_whole and is_named))
+    return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
 
 
 def _marked(row: bytes, marks: int) -> bytes:
@@ -259,7 +258,7 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
             names[byte] = name
             of_name.append(kept)
     values = (
-        bytes([byte]) + (_digest("\0".join(sorted({*kept})), 3) if kept else bytes(3))
+        bytes([byte]) + (hash_of("\0".join(sorted({*kept})), 3) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
@@ -267,7 +266,7 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
 
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
-    return _digest(name, 1)[0] or 1
+    return hash_of(name, 1)[0] or 1
 
 
 class _Page:
@@ -453,10 +452,6 @@ def _plain(text: str) -> str:
     return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
-def _digest(text: str, size: int) -> bytes:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
-
-
 # --- two items
 
 
@@ -499,7 +494,7 @@ def row_of(values: bytes) -> bytes:
     end = _end_of(values)
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
-    return _marked(blake2b(values[2:end], digest_size=ROW_BYTES).digest(), 0)
+    return _marked(hash_of(values[2:end]), 0)
 
 
 def rows_in(values: bytes) -> list[bytes]:
@@ -534,7 +529,7 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
     rows = _cut(values[_end_of(values) :], ROW_BYTES)
     place = f"{namespace} {site} ".encode("utf-8", "replace")
     found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
-    return b"".join(blake2b(row, digest_size=ROW_BYTES).digest() for row in found) or None
+    return b"".join(hash_of(row) for row in found) or None
 
 
 def is_row(values: bytes | None) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
+from simhash_pipeline.bits import hash_of
 from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
@@ -108,7 +108,7 @@ def _address_of(response: Response) -> str:
     if request is None or "#" in response.url:
         return response.url
     if request.body:
-        sent = blake2b(request.body, digest_size=8).hexdigest()
+        sent = hash_of(request.body).hex()
         return f"{response.url}#!/{request.method}/{sent}"
     asked, mark, route = request.url.partition("#")
     return f"{asked}{mark}{route}" if asked == response.url else response.url

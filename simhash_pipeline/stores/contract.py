@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from simhash_pipeline.bits import packed_bits
+from simhash_pipeline.bits import hash_of, packed_bits
 from simhash_pipeline.errors import StoreMismatch
 
 if TYPE_CHECKING:
@@ -452,7 +451,7 @@ def page_id(url: str) -> bytes:
 
     Among a billion pages about one pair shares them.
     """
-    return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+    return hash_of(url)
 
 
 def each_row_key(row_keys: bytes | None) -> list[bytes]:
