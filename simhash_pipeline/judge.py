@@ -65,8 +65,8 @@ class Judge:
         repeats_since: float | None = None,
         **named: OptionValue,
     ) -> None:
-        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
-        self.answers = AnsweredPairs(self._options.answers)
+        self.options = replace(options or Options(), **cast("dict[str, Any]", named))
+        self.answers = AnsweredPairs(self.options.answers)
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
@@ -74,7 +74,7 @@ class Judge:
         self.repeated_text = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
-            self._store.stamp(stamp_for(self._options))
+            self._store.stamp(stamp_for(self.options))
         except StoreError:
             self.close()
             raise
@@ -115,10 +115,10 @@ class Judge:
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
-            heard = item_values.with_values(source, item, self._options)
+            heard = item_values.with_values(source, item, self.options)
             item = item_values.said_by(page, heard)
         said = item or NOTHING
-        stored = stored_page(url, page, self._options, self._clock(), said)
+        stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)
 
     def judge_stored(
@@ -148,7 +148,7 @@ class Judge:
 
     def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
         """That on a further item of a kept page, if another page gave that very row; else None."""
-        row = stored_page(url, page, self._options, self._clock(), said)
+        row = stored_page(url, page, self.options, self._clock(), said)
         if row.row_keys is None:
             return None
 
@@ -164,7 +164,7 @@ class Judge:
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and memory, with other thresholds or namespace."""
         other = copy(self)
-        other._options, other._opens = options, False
+        other.options, other._opens = options, False
         return other
 
     def confirm(self, verdict: Verdict) -> None:
@@ -204,7 +204,7 @@ class Judge:
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
-        return Fingerprinter(self._options)
+        return Fingerprinter(self.options)
 
     def _decide(
         self, page: StoredPage, view: View, names: Mapping[int, str]
@@ -216,7 +216,7 @@ class Judge:
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
-        if previous and not originals and twins.is_unchanged(page, previous, self._options):
+        if previous and not originals and twins.is_unchanged(page, previous, self.options):
             return Action.RENEW, self._unchanged(page, previous, view)
         found: dict[str, Neighbour] = {}
         for neighbour in chain(originals, self._neighbours(page, view)):
@@ -242,7 +242,7 @@ class Judge:
         return Action.KEEP, verdict
 
     def _unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> Verdict:
-        dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
+        dropped = self.options.unchanged == "drop" or self._memory.is_repeat(page, previous)
         return verdict_of(
             page,
             "unchanged",
@@ -267,7 +267,7 @@ class Judge:
         by, other = neighbour.rejected_by, neighbour.tested or neighbour.page
         least = None
         if by == "page-specific text":
-            least = twins.min_similarity(page, other, view.repeated_text, self._options)
+            least = twins.min_similarity(page, other, view.repeated_text, self.options)
         differing = twins.differing_values(page, other) if by == "fields" else b""
         return _near(
             page,
@@ -282,7 +282,7 @@ class Judge:
 
     def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
         """Whether the page has the address that its twin declares, and the twin hasn't."""
-        if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
+        if self.options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
             return False
         return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
 
@@ -292,14 +292,14 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
-        view.one_site = self._options.scope == "site"
+        view.one_site = self.options.scope == "site"
         yield from (Neighbour(other, "item") for other in self._with_this_row(page, view))
-        found = candidates(page, view, self._options)
+        found = candidates(page, view, self.options)
         text_has_two_names, of_other_names = False, list[Neighbour]()
-        for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
+        for other, reason in islice(found, _MAX_COMPARED if self.options.second_look else None):
             neighbour = self._tested(page, other, reason, view)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
-            by_text = self._options.second_look and reason in _BY_TEXT
+            by_text = self.options.second_look and reason in _BY_TEXT
             if neighbour.rejected_by is None and by_text and self._names_differ(page, other, view):
                 of_other_names.append(neighbour)
             else:
@@ -317,7 +317,7 @@ class Judge:
 
     def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
         """Pages of the same template and name that gave the very row, see `names_itself`."""
-        if not self._options.second_look:
+        if not self.options.second_look:
             return
         for other in islice(view.same("row_keys"), MAX_SAME):
             if (
@@ -334,7 +334,7 @@ class Judge:
         A page keeps for one run the rows that it had before it changed.
         """
         has_it_now = not item_values.say_more(row.item_values, other.item_values)
-        if self._options.unchanged == "drop":
+        if self.options.unchanged == "drop":
             return has_it_now or self._memory.has_seen(other)
         return has_it_now and self._memory.has_seen(other)
 
@@ -345,7 +345,7 @@ class Judge:
         # Two pages of a site that it would keep alone are no copies of one page of another.
         for one in filter(None, (other, self._memory.first_copy(page, other))):
             by_text = reason in _BY_TEXT
-            by = twins.rejection(page, one, view.repeated_text, self._options, by_text=by_text)
+            by = twins.rejection(page, one, view.repeated_text, self.options, by_text=by_text)
             if by is not None:
                 return Neighbour(other, reason, by, one)
         return Neighbour(other, reason)

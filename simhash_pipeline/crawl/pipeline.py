@@ -374,7 +374,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            self._drop_log.write(verdict, judged.page, judged.options)
+            self._drop_log.write(verdict, judged.page, judged.judge.options)
             self._drop_log.count(verdict)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
