@@ -56,7 +56,6 @@ _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
-_SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
@@ -199,6 +198,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
     if not (item.is_row or item.is_named):
         pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
+
+    def is_of_list(value: str) -> bool:
+        """Whether it is an address that came with the request: mostly that of a list."""
+        return value in item.carried and bool(_path_of(value))
+
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
@@ -213,16 +217,17 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             text, is_part = hash_of(plain.replace(" ", "")), not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
-        elif is_shown and not item.is_row:
-            kept = plain[:_SHORT_CHARS]
         elif not kept and (item.is_row or value in item.carried):
-            is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            kept = plain if seen.is_brought(value) and not is_url else ""
+            kept = plain if seen.is_brought(value) and not is_of_list(value) else ""
         if item.is_named:  # its every change counts: "12 dead" in a text is no counter
             kept = " ".join(_plain(value).split())
         said.append((name, value, plain, kept))
-    if not (is_bare or is_here) and not any(kept for *_, kept in said):
-        made = [(n, v, plain, plain if seen.is_brought(v) else "") for n, v, plain, _ in said]
+    is_heard = any(kept for *_, kept in said)
+    if not (is_bare or is_here) and (text or not is_heard):
+        made = [
+            (n, v, plain, plain if seen.is_brought(v) and not (is_heard and is_of_list(v)) else "")
+            for n, v, plain, _ in said
+        ]
         has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)

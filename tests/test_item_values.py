@@ -184,6 +184,17 @@ def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
+def test_a_second_long_text_counts_to_its_end() -> None:
+    """As a table of specifications, whose last line alone differs."""
+    with Judge() as judge:
+        for url, size in ((A, 41), (B, 42)):
+            specs = f"{prose('specs')[:400]} size {size}"
+            item = {"title": "Runner", "body": LONG, "specs": specs}
+            verdict = judge.judge(url, page(f"<p>{specs}", LONG), item)
+            assert not verdict.dropped
+    assert verdict.differing_fields == ("specs",)
+
+
 SHELLS: list[Callable[[str], str]] = [
     lambda data: f"<script id=__NEXT_DATA__ type=application/json>{data}</script>",
     lambda data: f"<script>window.__STATE__ = {data.replace('/', chr(92) + '/')}</script>",
@@ -218,6 +229,25 @@ def test_shells_are_told_apart_by_what_their_data_says(
                 continue
             copy = judge.judge(f"{B}/{n}", page_of_shell, said_of_it)
             assert (copy.dropped, copy.twin_url) == (True, f"{A}/{n}")
+
+
+def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -> None:
+    """As of an API, which gives two shoes one description."""
+    shell = "<title>App</title><p>Loading</p>"
+    with Judge() as judge:
+        found = [
+            judge.judge(url, shell, {"title": title, "body": LONG}).dropped
+            for url, title in ((A, "Red shoe"), (B, "Blue shoe"), (f"{B}/copy", "Blue shoe"))
+        ]
+    assert found == [False, False, True]
+
+
+def test_numbers_alone_that_no_page_shows_say_nothing() -> None:
+    """As the size of the response, in an item that is judged by it."""
+    source = with_values(Source(page(), A), {"bytes": 51_234}, Options())
+    assert source.item is not None
+    source = source._replace(item=source.item._replace(holds_page=False))
+    assert not said_by(Fingerprinter().fingerprint(page()), source).names
 
 
 class Shoe(scrapy.Item):
