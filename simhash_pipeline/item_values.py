@@ -25,7 +25,8 @@ from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -189,7 +190,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     item = source.item
     if item is None:
         return NOTHING
-    seen = _Page(page, source)
+    held = source.page if source.is_text else source.html
+    seen = _page((page.title, page.text, page.left_out), source.page, held, source.url)
     chars = len(source.html) + len(source.page) + len(page.text) + len(page.left_out)
     most = max(60, _MOST_SCANNED // (chars + 1))
     is_bare = source.is_text and not source.page and not item.is_named
@@ -231,8 +233,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
-    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
-    flags |= TEXT * is_bare
+    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
     values, names = _packed(flags, said)
     if item.is_row:
         values += _row(said, seen, is_cut=len(pairs) < len(item.pairs))
@@ -275,13 +276,30 @@ def byte_of(name: str) -> int:
 
 
 class _Page:
-    """What an item's values are looked for in."""
+    """What an item's values are looked for in: what of its page is visible, and its source."""
 
-    def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = [_read(page.title, page.text, page.left_out)]
-        self._shown += [_read_markup(source.page)] if source.page else []
-        self._html = source.page if source.is_text else source.html
-        self._url = unquote(source.url).lower()
+    def __init__(
+        self, texts: tuple[str, str, str], markup: str, source: bytes | str, url: str
+    ) -> None:
+        found = ["\n".join(texts), html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
+        # A letter may fold to eighteen.
+        self._shown = [spelled(text[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for text in found if text]
+        self._source = source
+        self._url = unquote(url).lower()
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        found = chain.from_iterable(map(_NUMBER.findall, self._shown))
+        return frozenset(number.translate(_JOINTS) for number in found)
+
+    @cached_property
+    def _sources(self) -> list[str]:
+        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
+        held = self._source
+        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+        plain = html.unescape(source) if "&" in source else source
+        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+        return [source, plain] if plain is not source else [source]
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -301,15 +319,23 @@ class _Page:
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
-        return any(_stands(shown, words) for shown in self._shown)
+        has_digit = any(map(str.isdigit, words))
+        found = ((text, place) for text in self._shown for place in _places(text, words))
+        for shown, place in found:
+            if not has_digit:
+                return True
+            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+            line = shown[first : len(shown) if last < 0 else last]
+            if words in without_counters(line, is_main=False, is_above=False):
+                return True
+        return False
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
         digits = text.translate(_JOINTS)
         if not (digits.isascii() and digits.isdigit()):
             return False
-        spelled_so = {digits, f"{digits}0", f"{digits}00"}
-        return any(not spelled_so.isdisjoint(_numbers(shown)) for shown in self._shown)
+        return not self._numbers.isdisjoint({digits, f"{digits}0", f"{digits}00"})
 
     def _shows_date(self, text: str) -> bool:
         """Whether a date's year and day are visible; today may be that of the crawl."""
@@ -321,7 +347,7 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for source in _sources(self._html):
+        for source in self._sources:
             for place in _places(source, text):
                 before, end = source[max(0, place - 2) : place].strip(), place + len(text)
                 is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
@@ -332,7 +358,7 @@ class _Page:
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
-        found = (sum(1 for _ in _places(each, link)) for each in _sources(self._html))
+        found = (sum(1 for _ in _places(each, link)) for each in self._sources)
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
@@ -344,40 +370,7 @@ class _Page:
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
-@lru_cache(maxsize=4)
-def _read(*texts: str) -> str:
-    """What they show, folded; a letter may fold to eighteen."""
-    return spelled("\n".join(texts)[:_MOST_SHOWN]).lower()[:_MOST_SHOWN]
-
-
-@lru_cache(maxsize=2)
-def _read_markup(page: str) -> str:
-    return _read(html.unescape(_TAG.sub("\n", page[:_MOST_CHARS])))
-
-
-@lru_cache(maxsize=4)
-def _numbers(shown: str) -> frozenset[str]:
-    return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(shown))
-
-
-@lru_cache(maxsize=2)
-def _sources(held: bytes | str) -> tuple[str, ...]:
-    """A page as it is; and without the escapes of HTML and JSON, where it has any."""
-    source = held if isinstance(held, str) else held.decode("utf-8", "replace")
-    plain = html.unescape(source) if "&" in source else source
-    plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-    return (source, plain) if plain is not source else (source,)
-
-
-def _stands(shown: str, words: str) -> bool:
-    for place in _places(shown, words):
-        if not any(map(str.isdigit, words)):
-            return True
-        first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-        line = shown[first : len(shown) if last < 0 else last]
-        if words in without_counters(line, is_main=False, is_above=False):
-            return True
-    return False
+_page = lru_cache(maxsize=2)(_Page)
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -489,9 +482,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
-def is_bare_text(values: bytes | None) -> bool:
-    """Whether the item holds a text and no page."""
-    return values is not None and values[0] & TEXT > 0
+def has(values: bytes | None, flag: int) -> bool:
+    """Whether there is an item, with this flag: see NAMED to TEXT."""
+    return values is not None and values[0] & flag > 0
 
 
 def row_of(values: bytes) -> bytes:
@@ -540,15 +533,6 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
     return values is not None and len(values) > _end_of(values)
-
-
-def waits(values: bytes | None) -> bool:
-    return values is not None and values[0] & WAITS > 0
-
-
-def is_part(values: bytes | None) -> bool:
-    """Whether the item's text is a lesser part of its page, and what else it says doesn't count."""
-    return values is not None and values[0] & PART > 0
 
 
 def say_more(values: bytes | None, others: bytes | None) -> bool:

@@ -254,7 +254,9 @@ class Judge:
 
     def _what_is(self, neighbour: Neighbour, page: StoredPage, view: View) -> str:
         other, by = neighbour.page, neighbour.rejected_by
-        may_gain_rows = item_values.waits(page.item_values) and self._memory.is_unfinished(other)
+        may_gain_rows = item_values.has(
+            page.item_values, item_values.WAITS
+        ) and self._memory.is_unfinished(other)
         if by is not None:
             return "may go" if by == "fields" and may_gain_rows else "near miss"
         if neighbour.reason != "answer" and self._takes_place(page, other):

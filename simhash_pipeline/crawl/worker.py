@@ -21,7 +21,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
-from simhash_pipeline.item_values import Said, said_by, waits
+from simhash_pipeline.item_values import WAITS, Said, has, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, age_text
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
@@ -192,7 +192,7 @@ class JudgeWorker:
 
     def add_rows(self, judged: JudgedPage, rows: Collection[bytes]) -> None:
         """The page that was stored gave these rows, too."""
-        if not (rows or judged.verdict.known_rows or waits(judged.said.values)):
+        if not (rows or judged.verdict.known_rows or has(judged.said.values, WAITS)):
             return
         self._ask(partial(judged.judge.add_rows, judged.verdict, judged.said, [*rows]))
 
