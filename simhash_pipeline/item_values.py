@@ -20,13 +20,14 @@ import html
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -54,9 +55,11 @@ ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
+_MANY_ASKED = 1_000  # words in one text, after which an index finds them
+_MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
+_RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
@@ -192,12 +195,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         return NOTHING
     held = source.page if source.is_text else source.html
     seen = _page((page.title, page.text, page.left_out), source.page, held, source.url)
-    chars = len(source.html) + len(source.page) + len(page.text) + len(page.left_out)
-    most = max(60, _MOST_SCANNED // (chars + 1))
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
-    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
+    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))
     if not (item.is_row or item.is_named):
         pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
 
@@ -236,16 +237,14 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
     values, names = _packed(flags, said)
     if item.is_row:
-        values += _row(said, seen, is_cut=len(pairs) < len(item.pairs))
+        values += _row(said, seen)
     return Said(values, names, text)
 
 
-def _row(said: Iterable[_Value], page: _Page, *, is_cut: bool) -> bytes:
+def _row(said: Iterable[_Value], page: _Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
     counted = [(name, value, kept) for name, value, _, kept in said if kept]
-    is_whole = not is_cut and all(
-        kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said
-    )
+    is_whole = all(kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said)
     is_named = any(page.links_once(value) for _, value, _ in counted)
     says = sorted(f"{name}\0{_link_of(value) or kept}" for name, value, kept in counted)
     return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
@@ -275,6 +274,48 @@ def byte_of(name: str) -> int:
     return hash_of(name, 1)[0] or 1
 
 
+class _Text:
+    """A text in which words are looked for: those of a list of thousands of rows by an index."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._asked = 0
+
+    @cached_property
+    def _starts(self) -> Mapping[str, Sequence[int]]:
+        """Where each run of letters and digits begins."""
+        starts: dict[str, array[int]] = {}
+        for run in _RUN.finditer(self.text):
+            starts.setdefault(run[0], array("I")).append(run.start())
+        return starts
+
+    def has(self, word: str) -> bool:
+        return any(True for _ in self.places(word))
+
+    def places(self, word: str) -> Iterator[int]:
+        """Where a word stands, not within another; a bounded number of places is looked at."""
+        self._asked += 1
+        by_index = self._asked > _MANY_ASKED and _RUN.search(word) is not None
+        for place in self._indexed(word) if by_index else self._found(word):
+            if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
+                yield place
+
+    def _found(self, word: str) -> Iterator[int]:
+        place = self.text.find(word) if word else -1
+        for _ in range(_MOST_PLACES):
+            if place < 0:
+                return
+            yield place
+            place = self.text.find(word, place + len(word))
+
+    def _indexed(self, word: str) -> Iterator[int]:
+        """The same by the run of the word that the text has least often."""
+        runs = [(self._starts.get(run[0], ()), run.start()) for run in _RUN.finditer(word)]
+        starts, within = min(runs, key=lambda run: len(run[0]))
+        places = (start - within for start in starts[:_MOST_STARTS] if start >= within)
+        return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
+
+
 class _Page:
     """What an item's values are looked for in: what of its page is visible, and its source."""
 
@@ -283,23 +324,24 @@ class _Page:
     ) -> None:
         found = ["\n".join(texts), html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
         # A letter may fold to eighteen.
-        self._shown = [spelled(text[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for text in found if text]
+        folded = (spelled(text[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for text in found if text)
+        self._shown = [_Text(text) for text in folded]
         self._source = source
-        self._url = unquote(url).lower()
+        self._url = _Text(unquote(url).lower())
 
     @cached_property
     def _numbers(self) -> frozenset[str]:
-        found = chain.from_iterable(map(_NUMBER.findall, self._shown))
+        found = (number for shown in self._shown for number in _NUMBER.findall(shown.text))
         return frozenset(number.translate(_JOINTS) for number in found)
 
     @cached_property
-    def _sources(self) -> list[str]:
+    def _sources(self) -> list[_Text]:
         """The source as it is; and without the escapes of HTML and JSON, where it has any."""
         held = self._source
         source = held if isinstance(held, str) else held.decode("utf-8", "replace")
         plain = html.unescape(source) if "&" in source else source
         plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-        return [source, plain] if plain is not source else [source]
+        return [_Text(source), _Text(plain)] if plain is not source else [_Text(source)]
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -307,7 +349,7 @@ class _Page:
             return path if not self.is_own_address(text) and self.holds(path) else ""
         if not plain or self.shows(plain):
             return plain
-        if any(_has_word(shown, plain) for shown in self._shown):
+        if any(shown.has(plain) for shown in self._shown):
             return ""  # in a counter
         if self._shows_number(text) or self._shows_date(text):
             return plain
@@ -320,7 +362,7 @@ class _Page:
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
         has_digit = any(map(str.isdigit, words))
-        found = ((text, place) for text in self._shown for place in _places(text, words))
+        found = ((each.text, place) for each in self._shown for place in each.places(words))
         for shown, place in found:
             if not has_digit:
                 return True
@@ -347,8 +389,9 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for source in self._sources:
-            for place in _places(source, text):
+        for each in self._sources:
+            source = each.text
+            for place in each.places(text):
                 before, end = source[max(0, place - 2) : place].strip(), place + len(text)
                 is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
                 if is_marked or len(text) >= _SHORT_VALUE_CHARS:
@@ -358,11 +401,11 @@ class _Page:
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
-        found = (sum(1 for _ in _places(each, link)) for each in self._sources)
+        found = (sum(1 for _ in each.places(link)) for each in self._sources)
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        return _has_word(self._url, unquote(_link_of(text) or _path_of(text) or text).lower())
+        return self._url.has(unquote(_link_of(text) or _path_of(text) or text).lower())
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -413,22 +456,6 @@ def _link_of(text: str) -> str:
     if not path or _IMAGE.search(path):
         return ""
     return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
-
-
-def _has_word(text: str, word: str) -> bool:
-    return any(True for _ in _places(text, word))
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    """Where a word stands, not within another; 100 places at most are looked at."""
-    place = text.find(word) if word else -1
-    for _ in range(100):
-        if place < 0:
-            return
-        end = place + len(word)
-        if not (_joins(text, place) or _joins(text, end)):
-            yield place
-        place = text.find(word, end)
 
 
 def _joins(text: str, place: int) -> bool:

@@ -21,6 +21,7 @@ from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.item_values import (
     Said,
     _page,
+    _Text,
     as_row,
     names_itself,
     row_keys,
@@ -498,3 +499,31 @@ def test_all_rows_of_a_page_are_looked_for_in_one_folded_text() -> None:
     for price in (1299.0, 7.0, 12.5):
         said_by(read, as_row(with_values(Source(shown, A), {"price": price}, Options())))
     assert _page.cache_info().misses - before <= 1
+
+
+@pytest.mark.parametrize(
+    "word", ["boot", "red boot", "41", "红", "红 boot", "-42", "boot-42", "x", "t 4", "no", ""]
+)
+def test_an_index_finds_what_a_search_finds(word: str) -> None:
+    """As in the text of a list of a thousand rows."""
+    text = _Text("red boot 41\nboots, 红 boot-42 x41 41 红boot")
+    found = [*text.places(word)]
+    text._asked = 1_000_000
+    assert [*text.places(word)] == found
+
+
+def test_the_rows_of_a_long_list_take_no_time_that_grows_with_it() -> None:
+    """After some hundreds an index finds them: a fifteenth of the time of the first ones."""
+    rows = [{"title": f"Boot {n} of the list", "link": f"/boots/b-{n}"} for n in range(20_000)]
+    links = (f"<p><a href={row['link']}>{row['title']}</a>" for row in rows)
+    shown = f"<title>Shop</title>{''.join(links)}"
+    read, options = Fingerprinter().fingerprint(shown), Options()
+
+    def taken(rows: list[dict[str, str]]) -> float:
+        started = time.process_time()
+        for row in rows:
+            said_by(read, as_row(with_values(Source(shown, A), row, options)))
+        return time.process_time() - started
+
+    first, _, late = taken(rows[-100:]), taken(rows[-1_200:-100]), taken(rows[-1_300:-1_200])
+    assert late < first / 3
