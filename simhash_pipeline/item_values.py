@@ -88,7 +88,13 @@ class Said(NamedTuple):
 
 
 NOTHING = Said()
-_Value = tuple[str, str, str, str]  # name, text, the same folded, what counts of it
+
+
+class _Value(NamedTuple):
+    name: str
+    text: str
+    plain: str  # the same folded
+    kept: str  # what counts of it
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
@@ -202,9 +208,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not (item.is_row or item.is_named):
         pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
 
-    def is_of_list(value: str) -> bool:
-        """Whether it is an address that came with the request: mostly that of a list."""
-        return value in item.carried and bool(_path_of(value))
+    def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
+        """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
+        is_page = value not in item.carried or are_pages or not _path_of(value)
+        return plain if is_page and seen.is_brought(value) else ""
 
     for name, value in pairs:
         plain = _folded(value)
@@ -221,17 +228,15 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
-            kept = plain if seen.is_brought(value) and not is_of_list(value) else ""
+            kept = brought(value, plain)
         if item.is_named:  # its every change counts: "12 dead" in a text is no counter
             kept = " ".join(_plain(value).split())
-        said.append((name, value, plain, kept))
-    is_heard = any(kept for *_, kept in said)
+        said.append(_Value(name, value, plain, kept))
+    is_heard = any(each.kept for each in said)
     if not (is_bare or is_here) and (text or not is_heard):
-        made = [
-            (n, v, plain, plain if seen.is_brought(v) and not (is_heard and is_of_list(v)) else "")
-            for n, v, plain, _ in said
-        ]
-        has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
+        kept_so = [brought(each.text, each.plain, are_pages=not is_heard) for each in said]
+        made = [each._replace(kept=kept) for each, kept in zip(said, kept_so, strict=True)]
+        has_words = any(each.kept and _TELLING.search(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
@@ -241,12 +246,12 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     return Said(values, names, text)
 
 
-def _row(said: Iterable[_Value], page: _Page) -> bytes:
+def _row(said: list[_Value], page: _Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
-    counted = [(name, value, kept) for name, value, _, kept in said if kept]
-    is_whole = all(kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said)
-    is_named = any(page.links_once(value) for _, value, _ in counted)
-    says = sorted(f"{name}\0{_link_of(value) or kept}" for name, value, kept in counted)
+    is_whole = all(one.kept or not one.plain or _is_of_the_crawl(one.text) for one in said)
+    counted = [one for one in said if one.kept]
+    is_named = any(page.links_once(one.text) for one in counted)
+    says = sorted(f"{one.name}\0{_link_of(one.text) or one.kept}" for one in counted)
     return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
 
 
@@ -257,7 +262,7 @@ def _marked(row: bytes, marks: int) -> bytes:
 def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
-    for name, _, _, kept in said:
+    for name, *_, kept in said:
         of_name = by_byte.setdefault(byte := byte_of(name), [])
         if kept:
             names[byte] = name

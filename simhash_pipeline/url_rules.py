@@ -156,7 +156,4 @@ def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[tuple[str, str]]:
 
 def _query(parts: SplitResult) -> dict[str, list[str]]:
     """The values of a query by key."""
-    try:
-        return parse_qs(parts.query, keep_blank_values=True)
-    except ValueError:  # of thousands of fields
-        return {}
+    return parse_qs(parts.query, keep_blank_values=True)
