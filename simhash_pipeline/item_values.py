@@ -56,7 +56,7 @@ _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page h
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
-_MANY_ASKED = 1_000  # words in one text, after which an index finds them
+_MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
 _MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
@@ -66,9 +66,15 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
 # Spaces of all kinds are folded into this one, between thousands.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*(?![A-Za-z\d])")
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
+# A number alone or with its currency: €12.50, 12.50 EUR.
+_AMOUNT = re.compile(
+    r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
+)
+_DECIMALS = re.compile(r"\.?(\d*)")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
@@ -105,13 +111,17 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
     if options.item_fields is None:
         return source._replace(item=None)
     is_named = bool(_named(options))
-    found: list[tuple[str, str]] = []
+    found, added = list[tuple[str, str]](), set[str]()
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
             continue
         with suppress(Exception):  # the item's own
-            found += flat_values(str(name), item[name])
-    return source._replace(item=ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named))
+            values = [*flat_values(str(name), item[name])]
+            found += values
+            if f"+{name}" in (options.item_fields or ()):
+                added.update(flat for flat, _ in values)
+    pairs = tuple(found[:_MOST_VALUES])
+    return source._replace(item=ItemValues(pairs, is_named=is_named, added=frozenset(added)))
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:
@@ -125,7 +135,7 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
 
 
 def _named(options: Options) -> set[str]:
-    return {name for name in options.item_fields or () if not name.startswith("-")}
+    return {name for name in options.item_fields or () if name[0] not in "+-"}
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:
@@ -205,8 +215,6 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said = list[_Value]()
     text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))
-    if not (item.is_row or item.is_named):
-        pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
@@ -216,7 +224,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        if is_bare and is_long:
+        is_unseen = value[0] == _UNSEEN
+        if is_bare and (is_long or is_unseen) and name not in item.added:
+            continue
+        if is_unseen:
+            said.append(_Value(name, value, plain, plain))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
@@ -229,10 +241,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
-        if item.is_named:  # its every change counts: "12 dead" in a text is no counter
+        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
             kept = " ".join(_plain(value).split())
         said.append(_Value(name, value, plain, kept))
-    is_heard = any(each.kept for each in said)
+    is_heard = any(each.kept and each.text[0] != _UNSEEN for each in said)
     if not (is_bare or is_here) and (text or not is_heard):
         kept_so = [brought(each.text, each.plain, are_pages=not is_heard) for each in said]
         made = [each._replace(kept=kept) for each, kept in zip(said, kept_so, strict=True)]
@@ -284,7 +296,7 @@ class _Text:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._asked = 0
+        self._scanned = 0
 
     @cached_property
     def _starts(self) -> Mapping[str, Sequence[int]]:
@@ -299,8 +311,8 @@ class _Text:
 
     def places(self, word: str) -> Iterator[int]:
         """Where a word stands, not within another; a bounded number of places is looked at."""
-        self._asked += 1
-        by_index = self._asked > _MANY_ASKED and _RUN.search(word) is not None
+        self._scanned += len(self.text)
+        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
         for place in self._indexed(word) if by_index else self._found(word):
             if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
                 yield place
@@ -341,12 +353,12 @@ class _Page:
 
     @cached_property
     def _sources(self) -> list[_Text]:
-        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
+        """The source in lower case; and without the escapes of HTML and JSON, where it has any."""
         held = self._source
         source = held if isinstance(held, str) else held.decode("utf-8", "replace")
         plain = html.unescape(source) if "&" in source else source
         plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-        return [_Text(source), _Text(plain)] if plain is not source else [_Text(source)]
+        return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -356,9 +368,10 @@ class _Page:
             return plain
         if any(shown.has(plain) for shown in self._shown):
             return ""  # in a counter
-        if self._shows_number(text) or self._shows_date(text):
+        if self._shows_number(text) or self._shows_time(text):
             return plain
-        return plain if not self.is_own_address(text) and self.holds(text) else ""
+        is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
+        return plain if is_held and not self.is_own_address(text) else ""
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
@@ -379,33 +392,63 @@ class _Page:
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
-        digits = text.translate(_JOINTS)
-        if not (digits.isascii() and digits.isdigit()):
-            return False
-        return not self._numbers.isdisjoint({digits, f"{digits}0", f"{digits}00"})
+        spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
+        digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
+        return any(
+            f"{each}{zeros}" in self._numbers for each in digits for zeros in ("", "0", "00")
+        )
 
-    def _shows_date(self, text: str) -> bool:
-        """Whether a date's year and day are visible; today may be that of the crawl."""
+    def _shows_time(self, text: str) -> bool:
+        """Whether a time is visible, or a date's year and day; today may be that of the crawl."""
+        if time_of_day := _TIME.fullmatch(text):
+            return self._stands(f"{(int(time_of_day[1]) - 1) % 12 + 1}:{time_of_day[2]}")
         found = _ISO_DATE.match(text)
         if found is None or found[0] in _days_about_now():
             return False
-        year, _, day = found.groups()
-        return self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0")))
+        year, month, day = found.groups()
+        if self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0"))):
+            return True
+        pairs = [(day, month), (month, day)]
+        pairs += [(one.lstrip("0"), other.lstrip("0")) for one, other in pairs]
+        short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
+        return any(map(self._stands, short))
 
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for each in self._sources:
-            source = each.text
-            for place in each.places(text):
-                before, end = source[max(0, place - 2) : place].strip(), place + len(text)
-                is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
-                if is_marked or len(text) >= _SHORT_VALUE_CHARS:
-                    return True
-        return False
+        text = text.lower()
+        return any(
+            len(text) >= _SHORT_VALUE_CHARS or _is_marked(source, place, place + len(text))
+            for source, place in self._held(text)
+        )
+
+    def _holds_number(self, text: str) -> bool:
+        """Whether its source has a number with other zeros, between marks; or it counts cents."""
+        number = _number(text)
+        return any(
+            (decimals := _DECIMALS.match(source, place + len(whole))) is not None
+            and decimals[1].rstrip("0") == fraction.rstrip("0")
+            and _is_marked(source, place, decimals.end())
+            for spelled_so in (number, f"{number[:-2]}.{number[-2:]}" if number.isdigit() else "")
+            for whole, point, fraction in [spelled_so.partition(".")]
+            if whole.isdigit()
+            for source, place in self._held(f"{whole}{point}")
+        )
+
+    def _holds_date(self, text: str) -> bool:
+        """Whether its source has a date, with a time or another one."""
+        found = _ISO_DATE.match(text)
+        if found is None or found[0] in _days_about_now():
+            return False
+        begun = found[0][:-2]
+        return any(source.startswith(found[0], place) for source, place in self._held(begun))
+
+    def _held(self, word: str) -> Iterator[tuple[str, int]]:
+        """Where its source has a word, without case."""
+        return ((each.text, place) for each in self._sources for place in each.places(word))
 
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
-        link = _link_of(url)
+        link = _link_of(url).lower()
         found = (sum(1 for _ in each.places(link)) for each in self._sources)
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
@@ -419,6 +462,20 @@ class _Page:
 
 # All rows of a page are looked for in the same texts, which are folded once.
 _page = lru_cache(maxsize=2)(_Page)
+
+
+def _is_marked(source: str, place: int, end: int) -> bool:
+    """Whether it is between marks of HTML or JSON."""
+    return (
+        source[max(0, place - 2) : place].strip()[-1:] in _OPENS and source[end : end + 1] in _ENDS
+    )
+
+
+def _number(text: str) -> str:
+    """A number without its currency, and without zeros after its point; "" for another text."""
+    amount = _AMOUNT.fullmatch(text)
+    number = amount[1].strip() if amount else ""
+    return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -485,6 +542,10 @@ def _plain(text: str) -> str:
 # --- two items
 
 
+# As a store keeps them. In another template the selector found another answer.
+_BOOLEANS = [hash_of(f"{_UNSEEN}{each}", 3) for each in ("true", "false")]
+
+
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
@@ -511,6 +572,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
+    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
@@ -576,7 +638,7 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):
         return False
-    return sum(map(any, _by_name(values).values())) > 1
+    return sum(any(each) and each not in _BOOLEANS for each in _by_name(values).values()) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

@@ -120,7 +120,7 @@ class SimhashPipeline:
         self._items = 0  # that are being judged
         self._no_items = Event()
         # Of ITEM_FIELDS, those that no item had yet.
-        self._unseen_fields = {name.removeprefix("-") for name in options.item_fields or ()}
+        self._unseen_fields = {name.lstrip("+-") for name in options.item_fields or ()}
         self._last_new_url: str | None = None  # of the last page with new content
         self._urls_since: set[str] = set()  # of the pages that came after it
 

@@ -25,6 +25,7 @@ class ItemValues(NamedTuple):
 
     pairs: tuple[tuple[str, str], ...]  # names, and values as text
     is_named: bool = False  # ITEM_FIELDS names them
+    added: frozenset[str] = frozenset()  # names that count wherever the values are from
     is_row: bool = False  # several items are of one page
     waits: bool = False  # for rows of other lists
     holds_page: bool = True  # else the page is its response
