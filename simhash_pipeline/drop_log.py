@@ -198,11 +198,11 @@ class DropLog:
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
-            similarity=_rounded(verdict.similarity),
+            similarity=_rounded(verdict.similarity, 4),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
-            main_share=_rounded(page.main_share),
+            main_share=_rounded(page.main_share, 2),
             thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
@@ -270,8 +270,8 @@ class DropLog:
             raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
 
 
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 2)
+def _rounded(share: float | None, digits: int) -> float | None:
+    return None if share is None else round(share, digits)
 
 
 def _title(title: str) -> str:

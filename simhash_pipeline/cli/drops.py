@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
+from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
@@ -59,6 +60,7 @@ SHEET = {
     **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
+SHOWN_RUNS = 20
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
@@ -76,6 +78,8 @@ class DroppedCommand(Command):
             "answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
         add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
+        what = "separate cells by semicolons, as Excel does where numbers have a decimal comma"
+        flag(parser, "--semicolons", what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
@@ -83,17 +87,18 @@ class DroppedCommand(Command):
         picked = filter(summary.selection.picks, log)
         drops = (each for each in picked if isinstance(each, Drop))
         drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             with (
                 atomic_write(arguments.output, [path]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
             ):
-                lines = _write_sheet(drops, file)
+                lines = _write_sheet(drops, file, mark)
             print_lines([f"{arguments.output}: {counted(lines, 'line')}"])
         elif arguments.csv:
             if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
-            _write_sheet(drops, sys.stdout)
+            _write_sheet(drops, sys.stdout, mark)
         elif arguments.list:
             for drop in drops:
                 print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
@@ -104,12 +109,12 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def _write_sheet(drops: Iterator[Drop], file: TextIO) -> int:
+def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
     """How many drops were written, behind a head with UTF-8's mark, which Excel needs.
 
     A log that can't be read fails before the head.
     """
-    sheet, lines = csv.writer(file), 0
+    sheet, lines = csv.writer(file, delimiter=mark), 0
     first = list(islice(drops, 1))
     sheet.writerow(["\ufeffanswer", *SHEET])
     for drop in chain(first, drops):
@@ -166,6 +171,15 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
+    if len(summary.runs) > 1:
+        yield ""
+        yield Heading(f"Run (--run takes an id; the last {SHOWN_RUNS} at most)")
+        runs = [*summary.runs.values()][-SHOWN_RUNS:]
+        rows = [
+            (one.run[:8], one.spider, f"{minute(one.first)} UTC", counted(one.drops, "drop"))
+            for one in runs
+        ]
+        yield Grid(rows, right=(3,), indent=2)
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
@@ -314,13 +328,15 @@ class RulesCommand(Command):
             if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = []
-        if arguments.logs and not (arguments.store or arguments.spider):
+        if not (arguments.store or arguments.spider):
             stores = stores_of(spiders, settings)
         kept = set()
         for named in stores or [resolve_store(arguments, settings)]:
             with named.existing() as store:
                 kept |= {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
+        if absent := {*(arguments.take or ())} - {one.rule.key for one in learnt.evidence}:
+            raise UsageError(f"no drop differs from its kept page in the key {min(absent)!r}")
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:

@@ -40,7 +40,7 @@ PAGES: list[Drop | Run] = [
     drop(url="http://a.example/7", reason="structure", structure_distance=3),
     *(drop(url=f"http://c.example/{n}", twin_url="http://c.example/") for n in range(25)),
     near_miss(url="http://a.example/20"),
-    near_miss(url="http://a.example/21", similarity=0.9),
+    near_miss(url="http://a.example/21", similarity=0.8467),
     near_miss(url="http://a.example/22", similarity=None),
     near_miss(url="http://a.example/23", reason="sketch", sketch_distance=30),
     near_miss(url="http://a.example/24", reason="title", title="公告一", twin_title="公告二"),

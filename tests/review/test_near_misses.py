@@ -83,6 +83,7 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({"reason": "sketch", "sketch_distance": 20}, "sketches differ: 20 of at most 18 bits"),
+        ({"similarity": 0.8467}, "page-specific texts differ: alike by 84.7% of at least 85.0%"),
         ({"similarity": 0.62}, "page-specific texts differ: alike by 62% of at least 85%"),
         (
             {"similarity": 0.9, "thresholds": {"min_similarity": 0.95}},
