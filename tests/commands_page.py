@@ -47,7 +47,8 @@ KEYS = {
         "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
     ),
     "dedup": (
-        "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `output`, "
+        "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `item_values` (pages "
+        "that have some), `output`, "
         "`drop_log`; `copies` and `unread` where they are written"
     ),
     "settings": (

@@ -31,7 +31,7 @@ KEEP = {
 
 class DedupCommand(Command):
     epilog = (
-        "The settings are those of a crawl. "
+        "Needs the extra `archive`. The settings are those of a crawl. "
         "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
         "fingerprints. A drop log next to it is for `dropped`, `report` and `explain`."
     )
@@ -61,8 +61,8 @@ class DedupCommand(Command):
             with _exit_on_sigterm():
                 record = _dedup(arguments, settings)
         except ImportError as error:
-            how = "pip install 'simhash-pipeline[archive]'"
-            raise ArchiveError(f"this needs {error.name}: {how}") from error
+            how = f"{error.name} is missing: pip install 'simhash-pipeline[archive]'"
+            raise ArchiveError(f"dedup needs the extra `archive`; {how}") from error
         print_result(record, _lines(record), arguments)
         return 0
 
@@ -86,6 +86,9 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [("", ""), ("result", record["output"])]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
+    if record["dropped"] and not record["item_values"]:
+        yield "No item values: pages that differ in little but a price or a date may be dropped. A"
+        yield "feed or Parquet file that holds the scraped fields, too, keeps them."
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
 
 
