@@ -70,15 +70,15 @@ class DroppedCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log_and_run(parser, "last")
         flag(parser, "--kept", "list the pages that were kept although a stored page is near")
-        flag(parser, "--list", "print a line for each drop, as with --csv: URL, twin, reason")
+        flag(parser, "--list", "print each drop in a line: URL, twin, reason")
         flag(
             parser,
             "--csv",
-            "print a CSV line for each drop, or near miss with --kept, for a spreadsheet. With "
-            "answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
+            "print drops, or near misses with --kept, as CSV for Excel. With answers in the first "
+            "column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
         add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
-        what = "separate cells by semicolons, as Excel does where numbers have a decimal comma"
+        what = "separate cells by semicolons, for Excel where numbers have a decimal comma"
         flag(parser, "--semicolons", what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
