@@ -429,6 +429,17 @@ def late_settings(path: Path, spider: str, options: Options) -> list[str]:
     return []
 
 
+def logged_drops(path: Path, *, dry_run: bool) -> set[tuple[str, str | None]]:
+    """(URL, twin's URL) of each drop in the log's last mebibyte, of dry runs or of others."""
+    with suppress(DropLogError):  # the crawl starts all the same
+        return {
+            (record.url, record.twin_url)
+            for record in (_last_records(path) if path.is_file() else ())
+            if isinstance(record, Drop) and not record.is_near_miss and record.dry_run == dry_run
+        }
+    return set()
+
+
 def _last_records(path: Path) -> Iterator[Drop | Run]:
     """Those of the whole lines in the log's last mebibyte, the last one first."""
     with _reading(path) as log:

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
+from simhash_pipeline.drop_log import (
+    CAUSES,
+    REASONS,
+    DropMagnets,
+    host_of,
+    late_settings,
+    logged_drops,
+)
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import store_file, url_of_store
@@ -52,6 +59,8 @@ class CrawlStats:
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
+        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops and twins
+        self._repeats = 0  # of these
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
         self._secs = {"fingerprinting": 0.0, "store": 0.0}  # Scrapy takes 5 us to add to a stat
@@ -69,6 +78,7 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
+            self._logged_before = logged_drops(drop_log, dry_run=self._options.keeps_twins)
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
@@ -119,8 +129,10 @@ class CrawlStats:
             self._logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
-        """Unchanged pages, and what follows a hundred lines, are logged at DEBUG."""
-        is_new = verdict.reason != "unchanged"
+        """At DEBUG unchanged pages, drops of an earlier crawl, and what follows 100 lines."""
+        is_repeat = (verdict.url, verdict.twin_url) in self._logged_before
+        self._repeats += is_repeat
+        is_new = verdict.reason != "unchanged" and not is_repeat
         self._lines += is_new
         level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
         self._logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
@@ -207,6 +219,9 @@ class CrawlStats:
         if self._counts[self._dropping]:
             summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
+        if self._repeats:
+            said = "Drops as in an earlier crawl: %s (their lines are at level DEBUG)"
+            self._logger.info(said, f"{self._repeats:,}")
         if self._options.answers is not None:
             pairs, met = answers
             said = "Answers: %s: %d pair%s, %d met"
