@@ -87,8 +87,8 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
     if record["dropped"] and not record["item_values"]:
-        yield "No item values: pages that differ in little but a price or a date may be dropped. A"
-        yield "feed or Parquet file that holds the scraped fields, too, keeps them."
+        yield "No item values: pages that differ in little but a price or a date may be dropped."
+        yield "A feed or Parquet file that has the scraped fields, too, keeps them."
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
 
 
