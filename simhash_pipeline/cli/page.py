@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
@@ -50,8 +50,6 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
-    Comparison,
-    TextDiff,
     compare,
     marked,
     text_diff,
@@ -81,14 +79,16 @@ class FingerprintCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        exit_code = 0
-        for page in fingerprinted(arguments, options):
-            if isinstance(page, PageError):
-                print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
+        exit_code, read = 0, reader(arguments, options)
+        for name in arguments.page_names:
+            try:
+                page = read(name)
+            except PageError as error:
+                print(f"{arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
                 exit_code = 2
-            else:
-                record = _record(page) | ({"text": page.text} if arguments.text else {})
-                print_result(record, _lines(page, record, options), arguments)
+                continue
+            record = _record(page) | ({"text": page.text} if arguments.text else {})
+            print_result(record, _lines(page, record, options), arguments)
         return exit_code
 
 
@@ -119,25 +119,25 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
     add(parser, "page_names", what, nargs=number, metavar="page")
 
 
-def fingerprinted(
-    arguments: argparse.Namespace, options: Options
-) -> Iterator[PageFingerprint | PageError]:
-    """The page of each named one, or a PageError whose message begins with the name."""
+def reader(arguments: argparse.Namespace, options: Options) -> Callable[[str], PageFingerprint]:
+    """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
     why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-    names, fingerprinter = arguments.page_names, Fingerprinter(options)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
+    fingerprinter, urls = Fingerprinter(options), filter(is_url, arguments.page_names)
+    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
     if fetched:
         arguments.crawler_process.crawl(_FetchSpider, found=fetched)
         arguments.crawler_process.start()
-    for name in names:
-        source = fetched.get(name)
+
+    def read(name: str) -> PageFingerprint:
         try:
-            source = source or _read(name)
+            source = fetched.get(name) or _read(name)
             if isinstance(source, PageError):
                 raise source
-            yield fingerprinter.read(source)
+            return fingerprinter.read(source)
         except PageError as error:
-            yield PageError(error.kind, f"{name}: {error}")
+            raise PageError(error.kind, f"{name}: {error}") from error
+
+    return read
 
 
 def _read(name: str) -> Source:
@@ -205,30 +205,26 @@ class CompareCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        pages = []
-        for page in fingerprinted(arguments, options):
-            if isinstance(page, PageError):
-                raise page
-            pages.append(page)
-        a, b = pages
-        found = compare(a, b, options)
-        print_lines(_compared(a, b, found, options, arguments.limit))
-        return 0 if found.are_twins else 1
+        a, b = map(reader(arguments, options), arguments.page_names)
+        verdict = compare(a, b, options)
+        print_lines(_compared(a, b, verdict, options, arguments.limit))
+        return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
 
 
 def _compared(
-    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
+    a: PageFingerprint, b: PageFingerprint, verdict: Verdict, options: Options, limit: int
 ) -> Iterator[Line]:
     sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
     yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
     yield ""
-    reason = found.verdict.reason if found.verdict.dropped else None
-    yield distance_grid(a, b, found.apart, fields(options, *THRESHOLDS), reason)
+    apart = distances(a, b)
+    reason = verdict.reason if verdict.dropped else None
+    yield distance_grid(a, b, apart, fields(options, *THRESHOLDS), reason)
     yield ""
-    yield Heading(_verdict(found.verdict, found.apart, options))
+    yield Heading(_verdict(verdict, apart, options))
     yield ""
-    yield from _changes("Changes of words in the main text", found.diff, limit)
-    yield from _changes("Changes of words outside it", found.left_out, limit)
+    yield from _changes("Changes of words in the main text", a.text, b.text, limit)
+    yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
 
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
@@ -290,7 +286,8 @@ def distance_grid(
     return Grid(rows)
 
 
-def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
+def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
+    diff = text_diff(text_a, text_b)
     changes = diff.changes
     yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
@@ -514,8 +511,8 @@ def _texts_compared(
         keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
         yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
         return
-    diff = text_diff(text_a.text, text_b.text)
-    yield from _changes("Changes of words in the main text (as it was judged)", diff, limit)
+    what = "Changes of words in the main text (as it was judged)"
+    yield from _changes(what, text_a.text, text_b.text, limit)
     items = [_item(text_a), _item(text_b)]
     if names:
         yield Heading("Values of their items that differ")
