@@ -41,7 +41,7 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
@@ -83,9 +83,8 @@ class DroppedCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
-        summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        picked = filter(summary.selection.picks, log)
-        drops = (each for each in picked if isinstance(each, Drop))
+        summary, log = _summary(arguments, path), LogReader(path)
+        drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
         drops = (each for each in drops if each.is_near_miss == arguments.kept)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
@@ -135,11 +134,11 @@ def add_log_and_run(parser: argparse.ArgumentParser, default: str) -> None:
     add(parser, "--run", "a run: how its id begins, `last` or `all`", default=default)
 
 
-def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
+def _summary(arguments: argparse.Namespace, path: Path) -> Summary:
     run = arguments.run
     if run == "last":  # of what comes through a pipe, all
         run = None if path.is_fifo() else last_run(path, arguments.spider)
-    return Selection(run=None if run == "all" else run, spider=arguments.spider)
+    return Summary(None if run == "all" else run, arguments.spider)
 
 
 def _nearness(drop: Drop) -> str:
@@ -266,7 +265,7 @@ class ReportCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = resolve_log(arguments, settings), arguments.output
         options = Options.from_settings(settings)
-        summary, log = Summary(_selection(arguments, path)), LogReader(path)
+        summary, log = _summary(arguments, path), LogReader(path)
         with ExitStack() as opened:
             read = [path, Path(arguments.log or path)]
             part = opened.enter_context(atomic_write(output, read))

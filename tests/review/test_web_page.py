@@ -20,7 +20,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
-from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.crawl.crawling import crawl
@@ -107,7 +107,7 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
         *records: Drop | Run, texts: Texts | None = None, neighbours: Neighbours | None = None
     ) -> Report:
         path = tmp_path / "report.html"
-        summary = Summary(Selection())
+        summary = Summary()
         summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
         write_web_page(path, summary, log=log, texts=texts, neighbours=neighbours)
@@ -498,7 +498,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     pages = [crawled_page(1), crawled_page(2)]
     assert crawl(tmp_path, pages).scraped == ["http://a.example/1"]
     log = tmp_path / ".scrapy/simhash/items.drops.jsonl"
-    summary = Summary(Selection())
+    summary = Summary()
     report = tmp_path / "report.html"
     summary.take(read_log(log))
     write_web_page(report, summary, log=log.name)
@@ -707,7 +707,7 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
 
 def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    summary = Summary(Selection())
+    summary = Summary()
     summary.take([drop()])
     write_web_page(path, summary, log="log")
     with chromium(dark=True) as browser:
