@@ -49,6 +49,7 @@ COMMANDS = {
 _FILES = {
     **dict.fromkeys(("fingerprint", "compare", "explain"), "page"),
     **dict.fromkeys(("dropped", "report", "rules"), "drops"),
+    "dedup": "judge",
     "settings": "store",
 }
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.cli.dedup import _exit_on_sigterm
+from simhash_pipeline.cli.judge import _exit_on_sigterm
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
