@@ -302,7 +302,7 @@ function sheetCell(value) {
 
 function saveSheet(places, name) {
   const rows = [Object.keys(SHEET), ...places.map((place) => Object.values(SHEET).map((column) => column(place)))];
-  const mark = (0.5).toLocaleString().includes(",") ? ";" : ","; // Excel splits cells there
+  const mark = (0.5).toLocaleString(navigator.language).includes(",") ? ";" : ","; // Excel splits cells there
   const text = rows.map((row) => `${row.map(sheetCell).join(mark)}\r\n`).join("");
   const link = element("a", { href: URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" })), download: name });
   link.click();

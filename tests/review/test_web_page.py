@@ -25,7 +25,7 @@ from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.crawl.crawling import crawl
 from tests.crawl.crawling import page as crawled_page
-from tests.review.browser import chromium, complaints, open_file, resize
+from tests.review.browser import chromium, complaints, open_file, resize, speak
 from tests.review.logs import closing, drop, near_miss
 
 HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
@@ -568,6 +568,22 @@ def test_what_is_shown_is_saved_as_csv(report: Any, tmp_path: Path) -> None:
     assert row["twin_title"] == "'=1+1"
     assert row["words"] == "titles differ; at the threshold: content 3 of 3 bits"
     assert (row["distance"], row["reason"], row["time"]) == ("3", "content", "2026-05-04 12:00:00")
+
+
+def test_a_sheet_has_semicolons_where_numbers_have_a_decimal_comma(
+    report: Any, tmp_path: Path, chrome: Chrome
+) -> None:
+    """Excel shows it in one column there otherwise."""
+    speak(chrome, "de")
+    try:
+        page = report(drop(title="Fog; bells, too"))
+        save_in(page.browser, tmp_path)
+        page.one("#csv").click()
+        sheet = io.StringIO(downloaded(tmp_path / "drops.csv"), newline="")
+    finally:
+        speak(chrome, "en")
+    (row,) = csv.DictReader(sheet, delimiter=";")
+    assert row["title"] == "Fog; bells, too"
 
 
 def save_in(browser: Chrome, folder: Path) -> None:
