@@ -15,7 +15,7 @@ import shlex
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -415,29 +415,19 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
     return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
 
 
-def late_settings(path: Path, spider: str, options: Options) -> list[str]:
-    """The settings that were other ones in the spider's last whole run, of those that note more.
-
-    Empty if the log's last mebibyte has no such run.
-    """
-    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+def earlier_records(path: Path) -> list[Drop | Run]:
+    """Those in the log's last mebibyte, the last one first; none of a log that can't be read."""
     with suppress(DropLogError):  # the crawl starts all the same
-        for run in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
-            if isinstance(run, Run) and run.spider == spider:
-                late = (name for name in _NOTED if run.options.get(name, now[name]) != now[name])
-                return [f"{PREFIX}{name.upper()}" for name in late]
+        return [*_last_records(path)] if path.is_file() else []  # to open a pipe would wait
     return []
 
 
-def logged_drops(path: Path, *, dry_run: bool) -> set[tuple[str, str | None]]:
-    """(URL, twin's URL) of each drop in the log's last mebibyte, of dry runs or of others."""
-    with suppress(DropLogError):  # the crawl starts all the same
-        return {
-            (record.url, record.twin_url)
-            for record in (_last_records(path) if path.is_file() else ())
-            if isinstance(record, Drop) and not record.is_near_miss and record.dry_run == dry_run
-        }
-    return set()
+def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) -> list[str]:
+    """The settings that were other ones in the spider's last run, of those that note more."""
+    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+    runs = (run for run in earlier if isinstance(run, Run) and run.spider == spider)
+    then = next((run.options for run in runs), now)
+    return [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
 
 
 def _last_records(path: Path) -> Iterator[Drop | Run]:

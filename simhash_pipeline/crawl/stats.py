@@ -13,10 +13,11 @@ from simhash_pipeline import native
 from simhash_pipeline.drop_log import (
     CAUSES,
     REASONS,
+    Drop,
     DropMagnets,
+    earlier_records,
     host_of,
     late_settings,
-    logged_drops,
 )
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.contract import shown_url
@@ -78,12 +79,14 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-            self._logged_before = logged_drops(drop_log, dry_run=self._options.keeps_twins)
+            earlier, keeps = earlier_records(drop_log), self._options.keeps_twins
+            drops = (one for one in earlier if isinstance(one, Drop) and one.dry_run == keeps)
+            self._logged_before = {(one.url, one.twin_url) for one in drops if one.record is None}
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
-            if pages and (late := late_settings(drop_log, name, self._options)):
+            if pages and (late := late_settings(earlier, name, self._options)):
                 said = "%s changed: this holds for pages judged from now on"
                 if late != ["SIMHASH_KEEP_TEXT"]:
                     said += "; items of stored pages may come out once more"
