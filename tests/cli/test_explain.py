@@ -222,6 +222,8 @@ def test_the_store_that_a_spider_names_is_found_by_its_log(tmp_path: Path) -> No
         "class First(ItemSpider):\n    name, items = 'first', [page(1)]\n"
         "class Shop(ItemSpider):\n    name, items = 'shop', [page(2, OTHER)]\n"
         "    custom_settings = {'SIMHASH_STORE': 'shop.sqlite'}\n"
+        "class Down(ItemSpider):\n    name = 'down'\n"
+        "    custom_settings = {'SIMHASH_STORE': 'redis://127.0.0.1:1/0'}\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
@@ -234,6 +236,8 @@ def test_the_store_that_a_spider_names_is_found_by_its_log(tmp_path: Path) -> No
 
     for spider in ("first", "shop"):
         run("crawl", spider)
+    log = tmp_path / ".scrapy/simhash/down.drops.jsonl"  # its spider's server is
+    log.write_bytes((tmp_path / ".scrapy/simhash/first.drops.jsonl").read_bytes())
     said = run("simhash", "explain", "http://a.example/2")
     assert "\nB  kept   http://a.example/2\n          A page\n   store  shop.sqlite\n" in said
 
