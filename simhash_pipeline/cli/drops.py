@@ -8,7 +8,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
@@ -17,7 +17,7 @@ import numpy as np
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.answers import FORMULA
+from simhash_pipeline.answers import FORMULA, read_sheet
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
@@ -39,6 +39,7 @@ from simhash_pipeline.cli.resolve import (
     text_of,
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
+from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Summary
@@ -88,6 +89,7 @@ class DroppedCommand(Command):
         drops = (each for each in drops if each.is_near_miss == arguments.kept)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
+            _refuse_answered(arguments.output)
             with (
                 atomic_write(arguments.output, [path]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
@@ -106,6 +108,15 @@ class DroppedCommand(Command):
             shown = kept_near if arguments.kept else summed_up
             print_lines(shown(shown_path(path), summary))
         return log.exit_code()
+
+
+def _refuse_answered(path: Path) -> None:
+    """UsageError for a sheet with answers, which a new one would replace."""
+    with suppress(SimhashError):  # another file
+        answers = len(read_sheet(path)) if path.is_file() else 0
+        if answers:
+            rule = "move it, or name another file"
+            raise UsageError(f"{path} has {counted(answers, 'answer')}: {rule}")
 
 
 def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:

@@ -94,6 +94,19 @@ def test_drops_are_printed_as_a_sheet_that_answers_can_be_written_into(
         assert (pair, line.twins) == (("http://a.example/1", "http://a.example/2"), False)
 
 
+def test_a_sheet_with_answers_is_not_replaced(simhash: Simhash, log: Path) -> None:
+    """Else the next crawl drops again what a person has kept."""
+    write = ("dropped", log.name, "-o", "to.csv")
+    for _ in range(2):
+        assert simhash(log.parent, *write).returncode == 0
+    sheet = log.with_name("to.csv")
+    sheet.write_text(sheet.read_text().replace("\n,", "\nn,", 1))
+    answered = sheet.read_bytes()
+    result = simhash(log.parent, *write)
+    assert (result.returncode, sheet.read_bytes()) == (2, answered)
+    assert "to.csv has 1 answer: move it, or name another file" in result.stderr
+
+
 def test_drops_are_listed_one_a_line(simhash: Simhash, log: Path) -> None:
     result = simhash(log.parent, "dropped", log.name, "--list")
     assert result.returncode == 0
