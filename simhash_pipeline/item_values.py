@@ -199,8 +199,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     item = source.item
     if item is None:
         return NOTHING
-    held = source.page if source.is_text else source.html
-    seen = _page((page.title, page.text, page.left_out), source.page, held, source.url)
+    seen = _Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
@@ -294,6 +293,10 @@ class _Text:
             starts.setdefault(run[0], array("I")).append(run.start())
         return starts
 
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(self.text))
+
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
 
@@ -324,29 +327,10 @@ class _Text:
 class _Page:
     """What an item's values are looked for in: what of its page is visible, and its source."""
 
-    def __init__(
-        self, texts: tuple[str, str, str], markup: str, source: bytes | str, url: str
-    ) -> None:
-        found = ["\n".join(texts), html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
-        # A letter may fold to eighteen.
-        folded = (spelled(text[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for text in found if text)
-        self._shown = [_Text(text) for text in folded]
-        self._source = source
-        self._url = _Text(unquote(url).lower())
-
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        found = (number for shown in self._shown for number in _NUMBER.findall(shown.text))
-        return frozenset(number.translate(_JOINTS) for number in found)
-
-    @cached_property
-    def _sources(self) -> list[_Text]:
-        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
-        held = self._source
-        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
-        plain = html.unescape(source) if "&" in source else source
-        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-        return [_Text(source), _Text(plain)] if plain is not source else [_Text(source)]
+    def __init__(self, page: PageFingerprint, source: Source) -> None:
+        self._shown = _shown(page.title, page.text, page.left_out, source.page)
+        self._source = source.page if source.is_text else source.html
+        self._url = _Text(unquote(source.url).lower())
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -382,7 +366,8 @@ class _Page:
         digits = text.translate(_JOINTS)
         if not (digits.isascii() and digits.isdigit()):
             return False
-        return not self._numbers.isdisjoint({digits, f"{digits}0", f"{digits}00"})
+        spelled_so = {digits, f"{digits}0", f"{digits}00"}
+        return any(not spelled_so.isdisjoint(shown.numbers) for shown in self._shown)
 
     def _shows_date(self, text: str) -> bool:
         """Whether a date's year and day are visible; today may be that of the crawl."""
@@ -394,7 +379,7 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for each in self._sources:
+        for each in _sources(self._source):
             source = each.text
             for place in each.places(text):
                 before, end = source[max(0, place - 2) : place].strip(), place + len(text)
@@ -406,7 +391,7 @@ class _Page:
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url)
-        found = (sum(1 for _ in each.places(link)) for each in self._sources)
+        found = (sum(1 for _ in each.places(link)) for each in _sources(self._source))
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
@@ -418,7 +403,21 @@ class _Page:
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
-_page = lru_cache(maxsize=2)(_Page)
+@lru_cache(maxsize=2)
+def _shown(title: str, text: str, left_out: str, markup: str) -> list[_Text]:
+    """What they show, folded; a letter may fold to eighteen."""
+    found = [f"{title}\n{text}\n{left_out}", html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
+    folded = (spelled(each[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for each in found if each)
+    return [_Text(each) for each in folded]
+
+
+@lru_cache(maxsize=2)
+def _sources(held: bytes | str) -> list[_Text]:
+    """A page as it is; and without the escapes of HTML and JSON, where it has any."""
+    source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+    plain = html.unescape(source) if "&" in source else source
+    plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+    return [_Text(source), _Text(plain)] if plain is not source else [_Text(source)]
 
 
 def _unescaped(found: re.Match[str]) -> str:
