@@ -209,8 +209,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     item = source.item
     if item is None:
         return NOTHING
-    held = source.page if source.is_text else source.html
-    seen = _page((page.title, page.text, page.left_out), source.page, held, source.url)
+    seen = _Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
@@ -306,6 +305,10 @@ class _Text:
             starts.setdefault(run[0], array("I")).append(run.start())
         return starts
 
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(self.text))
+
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
 
@@ -336,29 +339,10 @@ class _Text:
 class _Page:
     """What an item's values are looked for in: what of its page is visible, and its source."""
 
-    def __init__(
-        self, texts: tuple[str, str, str], markup: str, source: bytes | str, url: str
-    ) -> None:
-        found = ["\n".join(texts), html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
-        # A letter may fold to eighteen.
-        folded = (spelled(text[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for text in found if text)
-        self._shown = [_Text(text) for text in folded]
-        self._source = source
-        self._url = _Text(unquote(url).lower())
-
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        found = (number for shown in self._shown for number in _NUMBER.findall(shown.text))
-        return frozenset(number.translate(_JOINTS) for number in found)
-
-    @cached_property
-    def _sources(self) -> list[_Text]:
-        """The source in lower case; and without the escapes of HTML and JSON, where it has any."""
-        held = self._source
-        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
-        plain = html.unescape(source) if "&" in source else source
-        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-        return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
+    def __init__(self, page: PageFingerprint, source: Source) -> None:
+        self._shown = _shown(page.title, page.text, page.left_out, source.page)
+        self._source = source.page if source.is_text else source.html
+        self._url = _Text(unquote(source.url).lower())
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -394,9 +378,8 @@ class _Page:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
         spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
         digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
-        return any(
-            f"{each}{zeros}" in self._numbers for each in digits for zeros in ("", "0", "00")
-        )
+        found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
+        return any(not found.isdisjoint(shown.numbers) for shown in self._shown)
 
     def _shows_time(self, text: str) -> bool:
         """Whether a time is visible, or a date's year and day; today may be that of the crawl."""
@@ -444,12 +427,14 @@ class _Page:
 
     def _held(self, word: str) -> Iterator[tuple[str, int]]:
         """Where its source has a word, without case."""
-        return ((each.text, place) for each in self._sources for place in each.places(word))
+        return (
+            (each.text, place) for each in _sources(self._source) for place in each.places(word)
+        )
 
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
         link = _link_of(url).lower()
-        found = (sum(1 for _ in each.places(link)) for each in self._sources)
+        found = (sum(1 for _ in each.places(link)) for each in _sources(self._source))
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
@@ -461,7 +446,21 @@ class _Page:
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
-_page = lru_cache(maxsize=2)(_Page)
+@lru_cache(maxsize=2)
+def _shown(title: str, text: str, left_out: str, markup: str) -> list[_Text]:
+    """What they show, folded; a letter may fold to eighteen."""
+    found = [f"{title}\n{text}\n{left_out}", html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
+    folded = (spelled(each[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for each in found if each)
+    return [_Text(each) for each in folded]
+
+
+@lru_cache(maxsize=2)
+def _sources(held: bytes | str) -> list[_Text]:
+    """A page in lower case; and without the escapes of HTML and JSON, where it has any."""
+    source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+    plain = html.unescape(source) if "&" in source else source
+    plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+    return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
 
 
 def _is_marked(source: str, place: int, end: int) -> bool:

@@ -20,7 +20,7 @@ from itemloaders import ItemLoader
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.item_values import (
     Said,
-    _page,
+    _shown,
     _Text,
     as_row,
     names_itself,
@@ -536,10 +536,10 @@ def test_all_rows_of_a_page_are_looked_for_in_one_folded_text() -> None:
     """Folding takes as long as the page is, and a list may have thousands of rows."""
     shown = page("<p>1,299.00 EUR</p>")
     read = Fingerprinter().fingerprint(shown)
-    before = _page.cache_info().misses
+    before = _shown.cache_info().misses
     for price in (1299.0, 7.0, 12.5):
         said_by(read, as_row(with_values(Source(shown, A), {"price": price}, Options())))
-    assert _page.cache_info().misses - before <= 1
+    assert _shown.cache_info().misses - before <= 1
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,8 @@ class JudgeWorker:
         self._options = options
         self._judges = {"": self._judge}  # by what requests ask for
         self._gather_secs = GATHER_SECS if gathers else 0.0
-        self._asked: list[tuple[Callable[[], Any], Future[Any]]] = []  # not handed over yet
+        # Calls that are not handed over yet, and who waits for what they return.
+        self._asked: list[tuple[Callable[[], Any], Future[Any] | None]] = []
         self._will_hand_over = False  # within GATHER_SECS
         self._handed_over: Future[Any] = Future()  # the last
         self._handed_over.set_result(None)
@@ -188,7 +189,7 @@ class JudgeWorker:
             self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
         # With what is asked next: nobody waits for it.
-        self._asked.append((partial(self._judge.confirm, verdict), Future()))
+        self._asked.append((partial(self._judge.confirm, verdict), None))
 
     def add_rows(self, judged: JudgedPage, rows: Collection[bytes]) -> None:
         """The page that was stored gave these rows, too."""
@@ -310,11 +311,11 @@ def _outcome(call: Callable[[], Any]) -> Outcome:
         return None, StoreError(f"the thread that asks the store met {what}")
 
 
-def _give(answers: Iterable[Future[Any]], outcomes: Iterable[Outcome]) -> None:
+def _give(answers: Iterable[Future[Any] | None], outcomes: Iterable[Outcome]) -> None:
     for answer, (result, error) in zip(answers, outcomes, strict=True):
-        if error is None:
+        if answer is not None and error is None:
             answer.set_result(result)
-        else:
+        elif answer is not None:
             answer.set_exception(error)
 
 
