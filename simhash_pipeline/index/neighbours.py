@@ -81,6 +81,7 @@ class FingerprintIndex:
     """
 
     def __init__(self) -> None:
+        self._next_number = 0  # one above the largest
         self._empty(KEY_BITS)
 
     def near(
@@ -108,14 +109,16 @@ class FingerprintIndex:
         """Store the value.
 
         :param value: 64 bits.
-        :param number: what `number_of` answers, up to 2**32 - 1; how many there were by default.
+        :param number: what `number_of` answers, up to 2**32 - 1; by default one above the largest
+            that was given, and 0 at first.
         :return: False when it was stored already; it keeps its number then.
         :raises ValueError: for a value that is no fingerprint.
         """
         packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
         if position(buckets[keys[0]], packed) >= 0:
             return False
-        number = self._length if number is None else number
+        number = self._next_number if number is None else number
+        self._next_number = max(self._next_number, number + 1)
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
@@ -152,7 +155,7 @@ class FingerprintIndex:
         count = len(packed) // SIZE
         if count < self._length * BULK_SHARE:
             return sum(self.add(_unpacked(packed, row)) for row in range(count))
-        numbers = np.arange(self._length, self._length + count, dtype=np.uint32)
+        numbers = np.arange(count, dtype=np.uint32) + np.uint32(self._next_number)
         return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -223,6 +226,7 @@ class FingerprintIndex:
             if block == 0:
                 _append(self._numbers, 0, numbers[order], ends)
         self._length += len(rows)
+        self._next_number = max(self._next_number, int(numbers.max()) + 1)
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
