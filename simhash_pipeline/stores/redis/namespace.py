@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import heapq
 import secrets
+import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores.contract import (
     SAME_COLUMNS,
     Action,
+    PageText,
     StoredPage,
     View,
     page_id,
@@ -45,6 +47,7 @@ T = TypeVar("T")
 Bucket = tuple[bytes, bytes]  # hash and field
 
 PAGES_A_READ = 1_000
+TEXTS_A_READ = 100
 FIRST_PAGES, MOST_PAGES = 16, 512  # with a value; nearly always the first page is enough
 MOST_DEAD = 100  # pages that one commit removes for their runs
 RUN_SIZE = 8
@@ -128,14 +131,11 @@ class RedisNamespace:
         """What can't be read, and what no look-up finds."""
         structures = self.server.ask("HGET", self.space.head, layout.STRUCTURES)
         columns = layout.INDEXED if structures == layout.DONE else layout.ALWAYS_INDEXED
+        for found in self.server.scan(self.space.texts, TEXTS_A_READ):
+            yield from self._read_each("text", found, self.text)[1]
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
-            records = []
-            for known, raw in found.items():
-                try:
-                    records.append(self.record(raw))
-                except StoreDamaged as error:  # noqa: PERF203  # each by itself
-                    damaged = f"record {known.hex()} of namespace {self.space.namespace!r}"
-                    yield f"{damaged} can't be read: {error.__cause__}"
+            records, damaged = self._read_each("record", found, self.record)
+            yield from damaged
             entries = [
                 (each, entry)
                 for each in records
@@ -161,6 +161,25 @@ class RedisNamespace:
             return Record(page, raw, run or b"")
         except (ValueError, zlib.error) as error:
             raise self.damaged(f"a page's record: {error}") from error
+
+    def text(self, raw: bytes) -> PageText:
+        try:
+            return layout.unpack_text(self.space.namespace, raw)
+        except (ValueError, zlib.error, struct.error) as error:
+            raise self.damaged(f"a page's text: {error}") from error
+
+    def _read_each(
+        self, kind: str, found: Mapping[bytes, bytes], read: Callable[[bytes], T]
+    ) -> tuple[list[T], list[str]]:
+        """(those that can be read, a message for each other one)."""
+        whole, damaged = [], []
+        for known, raw in found.items():
+            try:
+                whole.append(read(raw))
+            except StoreDamaged as error:  # noqa: PERF203  # each by itself
+                what = f"{kind} {known.hex()} of namespace {self.space.namespace!r}"
+                damaged.append(f"{what} can't be read: {error.__cause__}")
+        return whole, damaged
 
     def damaged(self, what: str) -> StoreDamaged:
         return StoreDamaged(
