@@ -868,7 +868,7 @@ def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Pat
     with SqliteStore(path) as store:
         for _ in range(200):
             store.settle(one, lambda view: (Action.KEEP, [*view.near("content", 3)]))
-        further = store._pages._index._values["content"]._further[7]  # type: ignore[attr-defined]
+        further = store._pages._indexes["content"]._further[7]  # type: ignore[attr-defined]
     assert len(further) <= 2
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.bits import BITS
+from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
 from simhash_pipeline.stores.contract import (
     COLUMN_BITS,
     COLUMN_TYPES,
@@ -71,20 +71,18 @@ TextRow = tuple[str, str, bytes, float]
 
 
 class Index(Protocol):
-    """Finds pages by their fingerprints: a MemoryIndex or a DiskIndex."""
+    """Finds pages by the fingerprints of one column: a MemoryIndex or a DiskIndex."""
 
     def catch_up(self, newest_id: int) -> None:
         """See every committed page up to the id."""
 
-    def add(self, page_id: int, page: StoredPage) -> None:
-        """See a page that this process has committed."""
+    def add(self, page_id: int, value: int | None) -> None:
+        """See the newest page, which this process has committed."""
 
-    def rolled_back(self) -> None: ...
-
-    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """(value, distance) as Lookup.near_values gives them, of all namespaces."""
 
-    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) as Lookup.sharing gives them, of all namespaces."""
 
 
@@ -97,13 +95,14 @@ class Rows:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        index: Index,
+        new_index: Callable[[str], Index],
         is_alive: Callable[[int], bool],
     ) -> None:
         self._cursor = connection.cursor()  # one for all saves 1 us a statement
         self._is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
-        self._index = index
+        self._new_index = new_index
+        self._indexes = {"content": new_index("content")}  # by column
         self._newest_id = 0
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, StoredPage]] = []  # not committed
@@ -113,19 +112,20 @@ class Rows:
         version = self._cursor.execute(OTHERS_VERSION).fetchone()[0]
         if version != self._version:  # half the time of asking for the newest id
             self._newest_id = self.newest_id()
-            self._index.catch_up(self._newest_id)
+            for index in self._indexes.values():
+                index.catch_up(self._newest_id)
             self._version = version
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
         for number, page in self._inserted:
-            self._index.add(number, page)
+            for column, index in self._indexes.items():
+                index.add(number, getattr(page, column))
         self._inserted.clear()
 
     def rolled_back(self) -> None:
         self._inserted.clear()
         self._version = None
-        self._index.rolled_back()
 
     def newest_id(self) -> int:
         """The largest id given so far; 0 when none was."""
@@ -143,14 +143,20 @@ class Rows:
     def near_values(
         self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._index.near_values(column, value, max_distance_bits)
+        return self._index_of(column).near(value, max_distance_bits)
+
+    def _index_of(self, column: str) -> Index:
+        if column not in self._indexes:
+            self._indexes[column] = self._new_index(column)
+            self._indexes[column].catch_up(self._newest_id)
+        return self._indexes[column]
 
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
-            found = self._index.sharing(column, numbers)
+            found = self._index_of(column).sharing(numbers)
         elif column == "row_keys":
             found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
         else:
@@ -384,11 +390,10 @@ def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
     """
     if value is None:
         return None
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
-    if bits == 128:
-        return bytearray(value.to_bytes(16, "big"))
-    return value - (1 << 64) if value >= SIGNED_64 else value
+    packed = packed_bits(value, bits)
+    if bits == SKETCH_BITS:
+        return bytearray(packed[::-1])
+    return int.from_bytes(packed, "little", signed=True)
 
 
 def fingerprint(value: object) -> int:

@@ -350,8 +350,8 @@ class SqliteStore:
 
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
-        index = (DiskIndex if on_disk else MemoryIndex)(self._connection)
-        return Rows(self._connection, index, partial(is_alive, self._path))
+        new_index = partial(DiskIndex if on_disk else MemoryIndex, self._connection)
+        return Rows(self._connection, new_index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
