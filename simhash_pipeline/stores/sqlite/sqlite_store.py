@@ -16,7 +16,7 @@ import logging
 import sqlite3
 import time
 from collections import deque
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
@@ -34,11 +34,10 @@ from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
     Access,
     DeadRun,
-    FileIdentity,
     StoreSession,
     connect,
-    connect_to_read,
     end_run,
+    identity,
     is_alive,
     missing_tables,
     protect_texts,
@@ -102,15 +101,9 @@ class SqliteStore:
         self._tentative = tentative
         self._session: StoreSession | None = None  # begun with the first page that is settled
         with self._access:
-            self._can_write = True
-            try:
-                self._connection = connect(self._path, busy_timeout_secs)
-            except sqlite3.OperationalError as error:
-                if not reading or "locked" in str(error):
-                    raise
-                self._connection = connect_to_read(self._path, busy_timeout_secs)
-                self._can_write = False
-            self._file = FileIdentity(self._path)
+            found = connect(self._path, busy_timeout_secs, reading=reading)
+            self._connection, self._can_write = found
+            self._file = identity(self._path)
             self._cursor = self._connection.cursor()
             try:
                 self._stamp()
@@ -265,13 +258,16 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._access:
-            with suppress(StoreError):  # the next session removes what this one can't
-                self._end_session()
+            if self._session is not None:
+                # What this session can't remove, the next one does.
+                with suppress(StoreError), closing(self._session), self._transaction():
+                    end_run(self._connection, self._session.run)
+                self._session = None
             self._connection.close()
 
     def __len__(self) -> int:
         with self._access:
-            self._file.refuse_another()
+            self._refuse_another_file()
             return len(self._pages)
 
     def __enter__(self) -> Self:
@@ -279,6 +275,17 @@ class SqliteStore:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _refuse_another_file(self) -> None:
+        """StoreError if the file was deleted, replaced or emptied since it was opened.
+
+        SQLite goes on writing to a deleted file, and what it writes is gone with the process.
+        """
+        if self._path != IN_MEMORY and identity(self._path) != self._file:
+            raise StoreError(
+                f"store {self._path} was deleted, replaced or emptied while it was open; "
+                "what was stored since may be lost: put the file back, or start over"
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[Rows]:
@@ -295,7 +302,7 @@ class SqliteStore:
                 return
             if not self._has_read:
                 self._read_ahead()
-            self._file.refuse_another()
+            self._refuse_another_file()
             begin = "BEGIN IMMEDIATE" if self._can_write else "BEGIN"
             self._cursor.execute(begin)
             try:
@@ -374,16 +381,6 @@ class SqliteStore:
                         session = StoreSession(self._connection, self._path, pages.newest_id())
                     self._session = session
         return self._session
-
-    def _end_session(self) -> None:
-        session = self._session
-        if session is not None:
-            try:
-                with self._transaction():
-                    session.end()
-            finally:
-                self._session = None
-                session.ended()
 
     def _one_by_one(
         self, rows_after: Callable[[int, int], list[tuple[int, T]]], limit: int
