@@ -22,7 +22,6 @@ from simhash_pipeline.stores.contract import (
     PageText,
     StoredPage,
     each_row_key,
-    packed_text,
     page_id,
     unpacked_text,
 )
@@ -30,7 +29,7 @@ from simhash_pipeline.stores.sqlite.file import DeadRun
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _NAMES = [one.name for one in COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
@@ -46,9 +45,6 @@ _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLU
 _OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
-INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
-"""
 ROWS_AN_EXPIRY = 8_000  # that a transaction looks at: half a second
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
@@ -66,8 +62,6 @@ _values_of = attrgetter(*_NAMES)
 _BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
 _BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
-
-TextRow = tuple[str, str, bytes, float]
 
 
 class Index(Protocol):
@@ -234,11 +228,8 @@ class Rows:
         )
         return [numbered_page(row) for row in rows.fetchall()]
 
-    def is_empty(self) -> bool:
-        return self._cursor.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None
-
-    def has_texts(self) -> bool:
-        return self._cursor.execute("SELECT 1 FROM text LIMIT 1").fetchone() is not None
+    def has_any(self, table: str) -> bool:
+        return self._cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
@@ -253,10 +244,6 @@ class Rows:
             f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
         )
         return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
-
-    def __len__(self) -> int:
-        count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
-        return count
 
     # --- changes
 
@@ -302,11 +289,8 @@ class Rows:
 
     def remove(self, namespace: str, url: str) -> bool:
         """Remove the page of this key; whether there was one."""
-        return self.remove_where(SAME_KEY, *_key(namespace, url)) == 1
-
-    def remove_where(self, condition: str, *values: object) -> int:
-        """Remove the pages for which it holds, and return how many."""
-        return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
+        statement = f"DELETE FROM page WHERE {SAME_KEY}"
+        return self._cursor.execute(statement, _key(namespace, url)).rowcount == 1
 
     def expire(self, table: str, after: int, before: float) -> tuple[int | None, int]:
         """Remove what is older than a time (Unix seconds) of some rows after this one.
@@ -324,19 +308,6 @@ class Rows:
         )
         return last, removed.rowcount
 
-    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        self._cursor.execute(
-            "INSERT OR REPLACE INTO repeated_text (namespace, host, templates) VALUES (?, ?, ?)",
-            (namespace, host, repeated_text),
-        )
-
-    def insert_texts(self, rows: Iterable[TextRow]) -> None:
-        """Write rows as `text_row` makes them, each in place of one of the same key."""
-        self._cursor.executemany(INSERT_TEXT, rows)
-
-    def remove_texts_where(self, condition: str, *values: object) -> None:
-        self._cursor.execute(f"DELETE FROM text WHERE {condition}", values)
-
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
@@ -344,11 +315,6 @@ def _numbered_text(row: Any) -> tuple[int, PageText]:
         return number, unpacked_text(namespace, url, packed, kept_at)
     except (zlib.error, ValueError) as error:
         raise malformed(f"row {number} of table text: {error}") from error
-
-
-def text_row(text: PageText) -> TextRow:
-    """A row of the table `text`, compressed."""
-    return text.namespace, text.url, packed_text(text), text.kept_at
 
 
 def pages_where(

@@ -26,9 +26,11 @@ from simhash_pipeline.stores.contract import (
     Action,
     IndexPlace,
     PageText,
+    Store,
     StoredPage,
     View,
     check_stamp,
+    packed_text,
 )
 from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
@@ -50,14 +52,11 @@ from simhash_pipeline.stores.sqlite.rows import (
     Rows,
     later_id,
     malformed,
-    text_row,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
-
-    from typing_extensions import Self
 
 T = TypeVar("T")
 
@@ -70,11 +69,16 @@ TEXTS_A_READ = 100
 BULK_CACHE_KB = 64_000
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
+PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
+PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
+"""
+DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
 
 logger = logging.getLogger(__name__)
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """Keeps pages in one file, made with its directory when there is none.
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
@@ -116,7 +120,7 @@ class SqliteStore:
         wanted = json.loads(json.dumps(dict(made_with)))
         with self._transaction() as pages:
             stamp = self._stamp()
-            if stamp is None and pages.is_empty():
+            if stamp is None and not pages.has_any("page"):
                 row = ("made_with", json.dumps(wanted))
                 self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
@@ -185,7 +189,7 @@ class SqliteStore:
 
     def forget(self, namespace: str, url: str) -> bool:
         with self._transaction() as pages:
-            pages.remove_texts_where("namespace = ? AND url = ?", namespace, url)
+            self._cursor.execute(DELETE_TEXT, (namespace, url))
             was_stored = pages.remove(namespace, url)
         if self._session is not None:
             self._session.forget(namespace, url)
@@ -210,29 +214,33 @@ class SqliteStore:
         return gone["page"]
 
     def clear(self, namespace: str) -> int:
-        with self._transaction() as pages:
-            pages.remove_texts_where("namespace = ?", namespace)
-            self._cursor.execute("DELETE FROM repeated_text WHERE namespace = ?", (namespace,))
-            return pages.remove_where("namespace = ?", namespace)
+        with self._transaction():
+            count = 0
+            for table in ("text", "repeated_text", "page"):
+                statement = f"DELETE FROM {table} WHERE namespace = ?"
+                count = self._cursor.execute(statement, (namespace,)).rowcount
+            return count
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         with self._access:
             return self._pages.repeated_text(namespace, host)
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        with self._transaction() as pages:
-            pages.put_repeated_text(namespace, host, repeated_text)
+        with self._transaction():
+            self._cursor.execute(PUT_REPEATED_TEXT, (namespace, host, repeated_text))
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
             return iter(list(self._pages.all_repeated_text()))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        if rows := list(map(text_row, texts)):  # compressed before others wait
+        # Compressed before others wait.
+        rows = [(each.namespace, each.url, packed_text(each), each.kept_at) for each in texts]
+        if rows:
             with self._transaction() as pages:
-                if self._path != IN_MEMORY and not pages.has_texts():
+                if self._path != IN_MEMORY and not pages.has_any("text"):
                     protect_texts(self._path)
-                pages.insert_texts(rows)
+                self._cursor.executemany(PUT_TEXT, rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
@@ -268,13 +276,8 @@ class SqliteStore:
     def __len__(self) -> int:
         with self._access:
             self._refuse_another_file()
-            return len(self._pages)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+            count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
+            return count
 
     def _refuse_another_file(self) -> None:
         """StoreError if the file was deleted, replaced or emptied since it was opened.
