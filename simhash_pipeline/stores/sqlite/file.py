@@ -212,52 +212,20 @@ class DeadRun(Exception):
         self.run = run
 
 
-class StoreSession:
-    """The tentative pages of one opened store; raises sqlite3.Error.
-
-    The caller holds the write lock to begin it, and for `write`.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, store: Path, newest_id: int) -> None:
-        """Begin a run, and remove the tentative pages of dead ones."""
-        self._connection = connection
-        self._tentative: dict[tuple[str, str], int] = {}  # ids by namespace and URL
-        self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
-        for (run,) in connection.execute("SELECT CAST(id AS INTEGER) FROM run").fetchall():
-            if not is_alive(store, run):
-                end_run(connection, run)
-        begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
-        self.run = int(begun.lastrowid or 0)
-        self._lock = _acquired_lock(store, self.run)
-
-    def kept(self, namespace: str, url: str, page_id: int) -> None:
-        """Take note of a tentative page that is committed."""
-        self._tentative[namespace, url] = page_id
-
-    def confirm(self, namespace: str, url: str) -> None:
-        page_id = self._tentative.pop((namespace, url), None)
-        if page_id is not None:
-            self._confirmed.append((page_id,))
-
-    def forget(self, namespace: str, url: str) -> None:
-        self._tentative.pop((namespace, url), None)
-
-    def write(self) -> None:
-        """Write what was confirmed; `written` follows after the commit."""
-        if self._confirmed:
-            self._connection.executemany("UPDATE page SET run = NULL WHERE id = ?", self._confirmed)
-
-    def written(self) -> None:
-        self._confirmed.clear()
-
-    def close(self) -> None:
-        _remove(self._lock)
+def begin_run(connection: sqlite3.Connection, store: Path, newest_id: int) -> tuple[int, FileLock]:
+    """(a run, its lock); removes the tentative pages of dead runs; within a transaction."""
+    for (run,) in connection.execute("SELECT CAST(id AS INTEGER) FROM run").fetchall():
+        if not is_alive(store, run):
+            end_run(connection, run)
+    begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
+    run = int(begun.lastrowid or 0)
+    return run, _acquired_lock(store, run)
 
 
 def is_alive(store: Path, run: int) -> bool:
     """Whether the run's process lives, or another is just looking; removes a dead one's lock."""
     try:
-        _remove(_acquired_lock(store, run))
+        release(_acquired_lock(store, run))
     except Timeout:
         return True
     return False
@@ -278,7 +246,8 @@ def _acquired_lock(store: Path, run: int) -> FileLock:
     return lock
 
 
-def _remove(lock: FileLock) -> None:
+def release(lock: FileLock) -> None:
+    """Release a run's lock and remove its file."""
     lock.release()
     with suppress(OSError):  # on Windows, while another process looks at it
         Path(lock.lock_file).unlink(missing_ok=True)

@@ -45,7 +45,6 @@ _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLU
 _OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
-ROWS_AN_EXPIRY = 8_000  # that a transaction looks at: half a second
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
 SIGNED_64 = 1 << 63
@@ -291,22 +290,6 @@ class Rows:
         """Remove the page of this key; whether there was one."""
         statement = f"DELETE FROM page WHERE {SAME_KEY}"
         return self._cursor.execute(statement, _key(namespace, url)).rowcount == 1
-
-    def expire(self, table: str, after: int, before: float) -> tuple[int | None, int]:
-        """Remove what is older than a time (Unix seconds) of some rows after this one.
-
-        (The last of these rows, None when there is none; how many were removed.)
-        """
-        rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {ROWS_AN_EXPIRY}"
-        last = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (after,)).fetchone()[0]
-        if last is None:
-            return None, 0
-        time = "seen_at" if table == "page" else "kept_at"
-        removed = self._cursor.execute(
-            f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
-            (after, later_id(last, after), before),
-        )
-        return last, removed.rowcount
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-import time
 from collections import deque
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
@@ -36,18 +36,18 @@ from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
     Access,
     DeadRun,
-    StoreSession,
+    begin_run,
     connect,
     end_run,
     identity,
     is_alive,
     missing_tables,
     protect_texts,
+    release,
     resolved,
 )
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
-    ROWS_AN_EXPIRY,
     WRONG_PAGE,
     Rows,
     later_id,
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from filelock import FileLock
+
 T = TypeVar("T")
 
 BUSY_TIMEOUT_SECS = 60.0
@@ -67,12 +69,14 @@ TEXTS_A_READ = 100
 # Of SQLite's cache, where thousands of pages are one transaction: at a million pages it writes half
 # of the bytes that it does with its own 2 MB. A transaction of one page writes as many.
 BULK_CACHE_KB = 64_000
+AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
 PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
+CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
 DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
 
 logger = logging.getLogger(__name__)
@@ -103,7 +107,9 @@ class SqliteStore(Store):
         self._has_read = False
         self._in_batch = False
         self._tentative = tentative
-        self._session: StoreSession | None = None  # begun with the first page that is settled
+        self._run: tuple[int, FileLock] | None = None  # begun with the first page that is settled
+        self._unconfirmed: dict[tuple[str, str], int] = {}  # ids by namespace and URL
+        self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
         with self._access:
             found = connect(self._path, busy_timeout_secs, reading=reading)
             self._connection, self._can_write = found
@@ -131,8 +137,7 @@ class SqliteStore(Store):
             return self._stamp()
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        session = self._begun_session()
-        run = None if session is None else session.run
+        run = self._begun_run()
         with self._transaction() as pages:
             pages.own_run = run
             view, action, answer = self._decided(pages, page, decide)
@@ -142,8 +147,8 @@ class SqliteStore(Store):
                 pages.remove(page.namespace, page.url)
             if action is Action.KEEP:
                 page_id = pages.insert(page, run)
-        if session is not None and action is Action.KEEP:
-            session.kept(page.namespace, page.url, page_id)
+        if run is not None and action is Action.KEEP:
+            self._unconfirmed[page.namespace, page.url] = page_id
         return answer
 
     @contextmanager
@@ -179,11 +184,12 @@ class SqliteStore(Store):
 
     def confirm(self, namespace: str, url: str) -> None:
         with self._access:
-            if self._session is not None:
-                self._session.confirm(namespace, url)
+            page_id = self._unconfirmed.pop((namespace, url), None)
+            if page_id is not None:
+                self._confirmed.append((page_id,))
 
     def flush(self) -> None:
-        if self._session is not None:
+        if self._run is not None:
             with self._transaction():
                 pass
 
@@ -191,8 +197,7 @@ class SqliteStore(Store):
         with self._transaction() as pages:
             self._cursor.execute(DELETE_TEXT, (namespace, url))
             was_stored = pages.remove(namespace, url)
-        if self._session is not None:
-            self._session.forget(namespace, url)
+        self._unconfirmed.pop((namespace, url), None)
         return was_stored
 
     def put_values(
@@ -202,16 +207,8 @@ class SqliteStore(Store):
             pages.put_values(namespace, url, item_values, row_keys)
 
     def expire(self, seen_before: float) -> int:
-        gone = dict.fromkeys(("text", "page"), 0)
-        for table in gone:
-            last: int | None = 0
-            while last is not None:
-                with self._transaction() as pages:
-                    last, removed = pages.expire(table, last, seen_before)
-                gone[table] += removed
-                if removed > ROWS_AN_EXPIRY // 8:  # it took a while
-                    time.sleep(OTHERS_TURN_SECS)
-        return gone["page"]
+        self._expire("text", "kept_at", seen_before)
+        return self._expire("page", "seen_at", seen_before)
 
     def clear(self, namespace: str) -> int:
         with self._transaction():
@@ -266,11 +263,12 @@ class SqliteStore(Store):
 
     def close(self) -> None:
         with self._access:
-            if self._session is not None:
-                # What this session can't remove, the next one does.
-                with suppress(StoreError), closing(self._session), self._transaction():
-                    end_run(self._connection, self._session.run)
-                self._session = None
+            if self._run is not None:
+                run, lock = self._run
+                with suppress(StoreError), self._transaction():  # else the next run removes it
+                    end_run(self._connection, run)
+                self._run = None
+                release(lock)
             self._connection.close()
 
     def __len__(self) -> int:
@@ -310,8 +308,8 @@ class SqliteStore(Store):
             self._cursor.execute(begin)
             try:
                 self._pages.catch_up()
-                if self._session is not None:
-                    self._session.write()
+                if self._confirmed:
+                    self._cursor.executemany(CONFIRM, self._confirmed)
                 yield self._pages
                 self._cursor.execute("COMMIT")
             except BaseException:
@@ -320,8 +318,7 @@ class SqliteStore(Store):
                 self._pages.rolled_back()
                 raise
             self._pages.settled()
-            if self._session is not None:
-                self._session.written()
+            self._confirmed.clear()
 
     def _decided(
         self, pages: Rows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
@@ -375,15 +372,33 @@ class SqliteStore(Store):
             raise malformed(f"stamp: {rows[0][0]}")
         return stamp
 
-    def _begun_session(self) -> StoreSession | None:
-        """The session that pages are tentative for; None where they stay at once."""
-        if self._tentative and self._session is None:
+    def _begun_run(self) -> int | None:
+        """The run that pages are tentative for; None where they stay at once."""
+        if self._tentative and self._run is None:
             with self._access:
-                if self._session is None:  # no other thread has begun it meanwhile
+                if self._run is None:  # no other thread has begun it meanwhile
                     with self._transaction() as pages:
-                        session = StoreSession(self._connection, self._path, pages.newest_id())
-                    self._session = session
-        return self._session
+                        begun = begin_run(self._connection, self._path, pages.newest_id())
+                    self._run = begun
+        return None if self._run is None else self._run[0]
+
+    def _expire(self, table: str, time: str, before: float) -> int:
+        """Remove older rows, and return how many; some thousands are one transaction."""
+        gone = last = 0
+        while True:
+            with self._transaction():
+                rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
+                found = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (last,)).fetchone()
+                if found[0] is None:
+                    return gone
+                after, last = last, later_id(found[0], last)
+                removed = self._cursor.execute(
+                    f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
+                    (after, last, before),
+                ).rowcount
+            gone += removed
+            if removed > AN_EXPIRY // 8:  # it took a while
+                sleep(OTHERS_TURN_SECS)
 
     def _one_by_one(
         self, rows_after: Callable[[int, int], list[tuple[int, T]]], limit: int
