@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import re
+import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -352,20 +353,17 @@ class Store(Protocol):
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
     """Raise StoreMismatch naming every option that has another value in the store's stamp."""
+    old, new = ({name: repr(each[name]) for name in each} for each in (stamp, made_with))
     differing = [
-        f"{option} {_shown(stamp, option)} (now {_shown(made_with, option)})"
-        for option in sorted(stamp.keys() | made_with.keys())
-        if _shown(stamp, option) != _shown(made_with, option)
+        f"{option} {old.get(option, 'unset')} (now {new.get(option, 'unset')})"
+        for option in sorted(old.keys() | new.keys())
+        if old.get(option) != new.get(option)
     ]
     if differing:
         raise StoreMismatch(
             f"{store} holds fingerprints made with other options: {', '.join(differing)}; "
             "use those options again, or another store"
         )
-
-
-def _shown(options: Mapping[str, object], option: str) -> str:
-    return repr(options[option]) if option in options else "unset"
 
 
 def shown_url(url: str) -> str:
@@ -394,6 +392,8 @@ _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float}
 _HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _ALWAYS))
 _heads = msgspec.msgpack.Decoder(tuple[_HEAD])
 _texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
+# What unpacking damaged bytes raises. (A DecodeError was no ValueError before msgspec 0.21.)
+UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError)
 _WINDOW = -9  # of zlib: 512 bytes, and no header
 # What many pages have in common, the commonest last. With it, and as the site is in the URL, a
 # third of what is compressed goes.
@@ -410,7 +410,7 @@ def packed_page(page: StoredPage) -> bytes:
     for name, bits in COLUMN_BITS.items():
         if parts[name] is not None:
             parts[name] = packed_bits(parts[name], bits)
-    if declares_itself(page):
+    if page.address == page_id(page.url):
         parts["address"] = b""
     sizes = [None if part is None else len(part) for part in parts.values()]
     packer = zlib.compressobj(wbits=_WINDOW, memLevel=1, zdict=_COMMON)
@@ -419,9 +419,9 @@ def packed_page(page: StoredPage) -> bytes:
 
 
 def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
-    """The page that was packed; zlib.error or ValueError for other bytes."""
+    """The page that was packed; one of UNREADABLE for other bytes."""
     unpacker, at = zlib.decompressobj(_WINDOW, _COMMON), 0
-    head = _read(_heads, unpacker.decompress(raw))
+    head = _heads.decode(unpacker.decompress(raw))
     values = dict(zip((*_OPTIONAL, *(one.name for one in _ALWAYS)), head, strict=True))
     for name in _OPTIONAL:
         if (size := values[name]) is not None:
@@ -440,13 +440,6 @@ def _array(values: Iterable[object]) -> bytes:
     )
 
 
-def _read(decoder: msgspec.msgpack.Decoder[Any], array: bytes) -> Any:
-    try:
-        return decoder.decode(array)
-    except msgspec.DecodeError as error:  # which was no ValueError before msgspec 0.21
-        raise ValueError(str(error)) from error
-
-
 def page_id(url: str) -> bytes:
     """8 bytes of a URL as it is; its `urls.place_id`, where that leaves nothing out of it.
 
@@ -460,17 +453,12 @@ def each_row_key(row_keys: bytes | None) -> list[bytes]:
     return [keys[at : at + ID_SIZE] for at in range(0, len(keys), ID_SIZE)]
 
 
-def declares_itself(page: StoredPage) -> bool:
-    """Whether the page's address is its own URL's."""
-    return page.address == page_id(page.url)
-
-
 def packed_text(text: PageText) -> bytes:
     title = " ".join(text.title.split())
     return zlib.compress(_array([title, text.text, text.left_out, text.item]))
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
-    """The text that was packed; zlib.error or ValueError if it is damaged."""
-    title, text, left_out, item = _read(_texts, zlib.decompress(content))
+    """The text that was packed; one of UNREADABLE if it is damaged."""
+    title, text, left_out, item = _texts.decode(zlib.decompress(content))
     return PageText(namespace, url, title, text, kept_at, left_out, item)

@@ -19,9 +19,7 @@ from __future__ import annotations
 
 import heapq
 import secrets
-import struct
 import threading
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -31,6 +29,7 @@ from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores.contract import (
     SAME_COLUMNS,
+    UNREADABLE,
     Action,
     PageText,
     StoredPage,
@@ -159,13 +158,13 @@ class RedisNamespace:
         try:
             page = unpacked_page(self.space.namespace, raw[layout.NUMBER_SIZE + layout.SALT_SIZE :])
             return Record(page, raw, run or b"")
-        except (ValueError, zlib.error) as error:
+        except UNREADABLE as error:
             raise self.damaged(f"a page's record: {error}") from error
 
     def text(self, raw: bytes) -> PageText:
         try:
             return layout.unpack_text(self.space.namespace, raw)
-        except (ValueError, zlib.error, struct.error) as error:
+        except UNREADABLE as error:
             raise self.damaged(f"a page's text: {error}") from error
 
     def _read_each(

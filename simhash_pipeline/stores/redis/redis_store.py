@@ -247,7 +247,7 @@ class RedisStore(contract.Store):
         found = self._server.run(
             [("HGET", head, layout.MADE_WITH), ("SISMEMBER", layout.NAMESPACES, name)]
         )
-        if not all(found):
+        if not all(found):  # a full server refuses these
             self._server.run(
                 [
                     ("HSETNX", layout.STORE, layout.FORMAT, KNOWN_FORMAT),

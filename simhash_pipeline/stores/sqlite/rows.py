@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-import zlib
 from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter, itemgetter
@@ -19,6 +18,7 @@ from simhash_pipeline.stores.contract import (
     COLUMN_TYPES,
     COLUMNS,
     NEAR_COLUMNS,
+    UNREADABLE,
     PageText,
     StoredPage,
     each_row_key,
@@ -296,7 +296,7 @@ def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
     try:
         return number, unpacked_text(namespace, url, packed, kept_at)
-    except (zlib.error, ValueError) as error:
+    except UNREADABLE as error:
         raise malformed(f"row {number} of table text: {error}") from error
 
 
