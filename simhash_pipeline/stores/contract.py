@@ -7,6 +7,7 @@ import hashlib
 import re
 import struct
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
@@ -144,47 +145,18 @@ class Action(enum.Enum):
     SKIP = enum.auto()  # store nothing, change nothing
 
 
-class Lookup(Protocol):
-    """Finds stored pages for a View. A page's number grows with the time it was kept."""
-
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        """(number, page) of this key."""
-
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
-        """(value, distance) of the nearest 200 values: nearest first, then smallest.
-
-        Some values may have no page in the namespace.
-        """
-
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with one of these values, by number; None: of all sites.
-
-        What it costs doesn't grow with the pages of others.
-        """
-
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        """Whether another process has kept this page and may still lose it, or its life."""
-
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        """See `Store.repeated_text`."""
-
-
-class View:
+class View(ABC):
     """Stored pages like the one that is settled; valid until `decide` returns.
 
     All are of the same namespace, and with `one_site` of the page's own site. Iterators read the
-    store only as far as they are consumed. They have the pages of the nearest 200 fingerprints but
-    the page of the same key, and are empty for a page without the fingerprint.
+    store only as far as they are consumed, at a cost that doesn't grow with the pages of others.
+    They have the pages of the nearest 200 fingerprints but the page of the same key, and are empty
+    for a page without the fingerprint.
     """
 
     one_site = False
 
-    def __init__(self, lookup: Lookup, page: StoredPage) -> None:
-        self._lookup = lookup
+    def __init__(self, page: StoredPage) -> None:
         self._page = page
         self._repeated_text: dict[str, bytes] = {}  # by host
         self._same_key = self.page_of(page.url)
@@ -193,10 +165,9 @@ class View:
         """The stored page of the same URL."""
         return self._same_key
 
+    @abstractmethod
     def page_of(self, url: str) -> StoredPage | None:
         """The stored page of this canonical URL."""
-        found = self._lookup.page_of(self._page.namespace, url)
-        return None if found is None else found[1]
 
     def near(self, column: str, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest.
@@ -206,7 +177,7 @@ class View:
         value: int | None = getattr(self._page, column)
         if value is None:
             return
-        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
+        found = self._near_values(column, value, max_distance_bits)
         for distance, pairs in groupby(found, key=itemgetter(1)):
             for page in self._others(column, [stored for stored, _ in pairs]):
                 yield page, distance
@@ -220,20 +191,38 @@ class View:
         if value is not None:
             yield from self._others(column, [value[:ID_SIZE]])
 
+    @abstractmethod
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
-        return self._lookup.is_unconfirmed(found.namespace, found.url)
 
     def repeated_text(self, host: str) -> bytes:
         """See `Store.repeated_text`."""
         if host not in self._repeated_text:
-            self._repeated_text[host] = self._lookup.repeated_text(self._page.namespace, host)
+            self._repeated_text[host] = self._read_repeated_text(host)
         return self._repeated_text[host]
 
     def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
         site = self._page.site if self.one_site else None
-        sharing = self._lookup.sharing(self._page.namespace, column, values, site)
-        return (page for _, page in sharing if page.url != self._page.url)
+        sharing = self._sharing(column, values, site)
+        return (page for page in sharing if page.url != self._page.url)
+
+    @abstractmethod
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        """(value, distance) of the nearest 200 values: nearest first, then smallest.
+
+        Some values may have no page in the namespace.
+        """
+
+    @abstractmethod
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
+        """The pages with one of these values, oldest first; None: of all sites."""
+
+    @abstractmethod
+    def _read_repeated_text(self, host: str) -> bytes: ...
 
 
 class Store(Protocol):

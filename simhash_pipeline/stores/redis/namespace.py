@@ -78,10 +78,10 @@ class RedisNamespace:
 
         `before` are commands to be sent with the first message.
         """
-        lookup = RedisLookup(self, page, self._asked, before)
-        action, answer = decide(View(lookup, page))
-        self._asked = lookup.asked
-        return (action if self._committed(lookup, action, page) else None), answer
+        view = RedisView(self, page, self._asked, before)
+        action, answer = decide(view)
+        self._asked = view.asked
+        return (action if self._committed(view, action, page) else None), answer
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
@@ -201,22 +201,22 @@ class RedisNamespace:
             ids = changed + ids[PAGES_A_READ:]
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
 
-    def _committed(self, lookup: RedisLookup, action: Action, page: StoredPage) -> bool:
-        own = lookup.own
+    def _committed(self, view: RedisView, action: Action, page: StoredPage) -> bool:
+        own = view.own
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
-        if action is Action.RENEW and own is not None and own not in lookup.dead:
+        if action is Action.RENEW and own is not None and own not in view.dead:
             new = layout.changed(own, seen_at=max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
-        if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
+        if action in (Action.SKIP, Action.RENEW) and not view.dead:
             return True
         commit = self._commit(page, own)
         if action is Action.KEEP:
-            commit.expect_as_read(lookup.number, lookup.buckets)
-            commit.keep(page, own, self._run, lookup.structures)
+            commit.expect_as_read(view.number, view.buckets)
+            commit.keep(page, own, self._run, view.structures)
         elif action is Action.FORGET and own is not None:
             commit.remove(own)
-        for each in lookup.dead:
+        for each in view.dead:
             commit.remove(each)
         return bool(self.server.ask(*commit.command()))
 
@@ -264,8 +264,8 @@ class RedisNamespace:
         return [None if raw is None else self.record(raw, run) for raw, run in pairs]
 
 
-class RedisLookup:
-    """Answers a View's questions for a page, and notes what its commit has to check of them.
+class RedisView(View):
+    """Notes what a page's commit has to check of what was read for it.
 
     With the page's own record it reads the buckets that the page before was compared in.
     """
@@ -278,10 +278,8 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._host = page.host
         # What was read, of the values' further pages the newest.
         self.buckets: dict[Bucket, bytes] = {}
-        self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
         probes = [
@@ -296,10 +294,11 @@ class RedisLookup:
         self._records = dict(zip(ids, records, strict=True))
         self.own = records[0]
         self.dead: list[Record] = []
+        super().__init__(page)
 
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+    def page_of(self, url: str) -> StoredPage | None:
         living = self._living([self._record_of(page_id(url))])
-        return next((each for each in living if each[1].url == url), None)
+        return next((page for _, page in living if page.url == url), None)
 
     def _record_of(self, known: bytes) -> Record | None:
         if known not in self._records:  # a person named it
@@ -308,16 +307,14 @@ class RedisLookup:
         self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
         return found
 
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        return url in self._unconfirmed
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        return found.url in self._unconfirmed
 
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        if self._repeated_text is None or host != self._host:
-            return self._namespace.repeated_text(host)
-        return self._repeated_text
+    def _read_repeated_text(self, host: str) -> bytes:
+        return self._namespace.repeated_text(host)
 
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != layout.DONE:
@@ -331,9 +328,9 @@ class RedisLookup:
         except ValueError as error:
             raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
         """Of further pages those of the site alone are read, where they are listed so."""
         space, at_address = self._namespace.space, []
         entries = [layout.entry(space, column, value, site) for value in values]
@@ -353,19 +350,21 @@ class RedisLookup:
             ]
         replies = []
         if entries:
-            reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+            reads = [self._read(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
             # A page with this value is compared by its text without what its host repeats.
-            *replies, self._repeated_text = self._namespace.server.run(
-                [*reads, ("HGET", space.repeated_text, self._host)]
+            host = self._page.host
+            *replies, repeated_text = self._namespace.server.run(
+                [*reads, ("HGET", space.repeated_text, host)]
             )
+            self._repeated_text[host] = repeated_text or b""
         by_age = map(self._pages_of, entries, replies)
-        for number, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
+        for _, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
             # A hash of a site and another value may be the same.
             is_found = column == "row_keys" or getattr(page, column) in values
             if site in (None, page.site) and is_found:
-                yield number, page
+                yield page
 
-    def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
+    def _read(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
         keys = [space.pages, space.tentative, place.key, entry.more]
         return SHARING(keys, place.field, place.rest, entry.value, after, limit)
@@ -382,7 +381,7 @@ class RedisLookup:
                 self.buckets[entry.more, entry.value] = newest
                 return
             limit = MOST_PAGES
-            reply = self._namespace.server.ask(*self._sharing(entry, b"(" + newest, limit))
+            reply = self._namespace.server.ask(*self._read(entry, b"(" + newest, limit))
 
     def _living(self, found: Sequence[Record | None]) -> Iterator[tuple[int, StoredPage]]:
         """(number, page) of those that are there, but those of dead runs."""

@@ -21,6 +21,7 @@ from simhash_pipeline.stores.contract import (
     UNREADABLE,
     PageText,
     StoredPage,
+    View,
     each_row_key,
     page_id,
     unpacked_text,
@@ -73,14 +74,14 @@ class Index(Protocol):
         """See the newest page, which this process has committed."""
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(value, distance) as Lookup.near_values gives them, of all namespaces."""
+        """(value, distance) as a View's near values, of all namespaces."""
 
     def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) as Lookup.sharing gives them, of all namespaces."""
+        """(id, page) of these values, oldest first, of all namespaces."""
 
 
 class Rows:
-    """The pages, repeated text and texts; answers a View's questions (see `Lookup`).
+    """The pages, repeated text and texts.
 
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
@@ -91,8 +92,8 @@ class Rows:
         new_index: Callable[[str], Index],
         is_alive: Callable[[int], bool],
     ) -> None:
-        self._cursor = connection.cursor()  # one for all saves 1 us a statement
-        self._is_alive = is_alive  # whether the process of a run may still confirm its pages
+        self.cursor = connection.cursor()  # one for all saves 1 us a statement
+        self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
         self._new_index = new_index
         self._indexes = {"content": new_index("content")}  # by column
@@ -102,7 +103,7 @@ class Rows:
 
     def catch_up(self) -> None:
         """See what other processes have written."""
-        version = self._cursor.execute(OTHERS_VERSION).fetchone()[0]
+        version = self.cursor.execute(OTHERS_VERSION).fetchone()[0]
         if version != self._version:  # half the time of asking for the newest id
             self._newest_id = self.newest_id()
             for index in self._indexes.values():
@@ -122,63 +123,155 @@ class Rows:
 
     def newest_id(self) -> int:
         """The largest id given so far; 0 when none was."""
-        newest = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        newest = self.cursor.execute(NEWEST_ID).fetchone()[0]
         if not isinstance(newest, int) or not 0 <= newest < MAX_ID:
             raise malformed(f"newest id {newest!r}")
         return newest
 
-    # --- questions
-
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self._cursor.execute(PAGE_OF, _key(namespace, url))
-        return next(map(numbered_page, found.fetchall()), None)
-
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
-        return self._index_of(column).near(value, max_distance_bits)
-
-    def _index_of(self, column: str) -> Index:
+    def index_of(self, column: str) -> Index:
         if column not in self._indexes:
             self._indexes[column] = self._new_index(column)
             self._indexes[column].catch_up(self._newest_id)
         return self._indexes[column]
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
+        return next((blocks for *_, blocks in rows), b"")
+
+    def all_repeated_text(
+        self, condition: str = "", *values: object
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, host, repeated_text)."""
+        found = self.cursor.execute(
+            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
+        )
+        return (checked("repeated_text", row) for row in found.fetchall())
+
+    def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
+        """(id, page) for at most `limit` pages, oldest first."""
+        rows = self.cursor.execute(f"{SELECTED} WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit))
+        return [numbered_page(row) for row in rows.fetchall()]
+
+    def has_any(self, table: str) -> bool:
+        return self.cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+
+    def text_of(self, namespace: str, url: str) -> PageText | None:
+        found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
+        return found[0][1] if found else None
+
+    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
+        """(row, text) for at most `limit` texts, in the order of their rows."""
+        return self._texts("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
+
+    def _texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+        rows = self.cursor.execute(
+            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
+        )
+        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+
+    def insert(self, page: StoredPage, run: int | None = None) -> int:
+        """Store the page, tentatively for a run, and return its id."""
+        page_id = self._newest_id + 1
+        values = [*_values_of(page)]
+        for at, bits in _BITS_AT:
+            values[at] = column_value(values[at], bits)
+        # NULL, in no index, where a page declares its own URL's, as most do.
+        is_own = page.address == place_id(page.url)
+        values[_ADDRESS_AT] = None if is_own else page.address or b""
+        for at in _BYTES_AT:
+            if values[at] is not None:
+                values[at] = bytearray(values[at])  # see column_value
+        url_hash = _key(page.namespace, page.url)[0]
+        self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
+        self._insert_rows(page.namespace, page.url, page.row_keys)
+        self._inserted.append((page_id, page))
+        self._newest_id = page_id
+        return page_id
+
+    def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
+        for key in each_row_key(row_keys):
+            self.cursor.execute(
+                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
+                (key, *_key(namespace, url)),
+            )
+
+    def renew(self, page: StoredPage) -> None:
+        """Move `seen_at` of the stored page of the same key."""
+        self.cursor.execute(
+            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
+            (page.seen_at, *_key(page.namespace, page.url)),
+        )
+
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
+        statement = f"UPDATE page SET item_values = ?, row_keys = ? WHERE {SAME_KEY}"
+        self.cursor.execute(statement, (item_values, row_keys, *_key(namespace, url)))
+        self._insert_rows(namespace, url, row_keys)
+
+    def remove(self, namespace: str, url: str) -> bool:
+        """Remove the page of this key; whether there was one."""
+        statement = f"DELETE FROM page WHERE {SAME_KEY}"
+        return self.cursor.execute(statement, _key(namespace, url)).rowcount == 1
+
+
+class RowsView(View):
+    """What a page is compared with, within the transaction of its owner."""
+
+    def __init__(self, rows: Rows, page: StoredPage) -> None:
+        self._rows = rows
+        self._cursor = rows.cursor
+        super().__init__(page)
+
+    def page_of(self, url: str) -> StoredPage | None:
+        found = self._cursor.execute(PAGE_OF, _key(self._page.namespace, url)).fetchall()
+        return numbered_page(found[0])[1] if found else None
+
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        return self._rows.index_of(column).near(value, max_distance_bits)
+
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
+        namespace = self._page.namespace
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
-            found = self._index_of(column).sharing(numbers)
+            found = self._rows.index_of(column).sharing(numbers)
         elif column == "row_keys":
             found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
             if column == "address":
-                found = heapq.merge(self._at(namespace, values[0]), found, key=itemgetter(0))
+                found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
-                yield number, page
+                yield page
                 continue
             strangers += 1
             if column == "address":  # of one site, as a page speaks for its own alone
                 continue
             if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
-                yield from heapq.merge(
+                pages = heapq.merge(
                     *(
                         pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
                         for value in (map(column_value, numbers) if numbers else values)
                     ),
                     key=itemgetter(0),
                 )
+                yield from map(itemgetter(1), pages)
                 return
 
-    def _at(self, namespace: str, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
+    def _at(self, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) for the pages at this place that declare it."""
-        conditions = {"url_hash = ?": _hash(namespace, bytes(address)), "address IS ?": None}
+        conditions = {
+            "url_hash = ?": _hash(self._page.namespace, bytes(address)),
+            "address IS ?": None,
+        }
         return pages_where(self._cursor, "", conditions)
 
     def _made_tree(self, column: str, site: str | None) -> str | None:
@@ -195,101 +288,21 @@ class Rows:
             return f"INDEXED BY page_by_{by}_{column}"
         return None
 
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        """As Lookup says; DeadRun where the page's process has died."""
-        found = self._cursor.execute(
-            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}", _key(namespace, url)
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        """As View says; DeadRun where the page's process has died."""
+        rows = self._cursor.execute(
+            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}",
+            _key(found.namespace, found.url),
         ).fetchall()
-        run = found[0][0] if found else None
-        if run is None or run == self.own_run:
+        run = rows[0][0] if rows else None
+        if run is None or run == self._rows.own_run:
             return False
-        if not self._is_alive(run):
+        if not self._rows.is_alive(run):
             raise DeadRun(run)
         return True
 
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
-        return next((blocks for *_, blocks in rows), b"")
-
-    def all_repeated_text(
-        self, condition: str = "", *values: object
-    ) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, repeated_text)."""
-        found = self._cursor.execute(
-            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
-        )
-        return (checked("repeated_text", row) for row in found.fetchall())
-
-    def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
-        """(id, page) for at most `limit` pages, oldest first."""
-        rows = self._cursor.execute(
-            f"{SELECTED} WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit)
-        )
-        return [numbered_page(row) for row in rows.fetchall()]
-
-    def has_any(self, table: str) -> bool:
-        return self._cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
-
-    def text_of(self, namespace: str, url: str) -> PageText | None:
-        found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
-        return found[0][1] if found else None
-
-    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
-        """(row, text) for at most `limit` texts, in the order of their rows."""
-        return self._texts("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
-
-    def _texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
-        rows = self._cursor.execute(
-            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
-        )
-        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
-
-    # --- changes
-
-    def insert(self, page: StoredPage, run: int | None = None) -> int:
-        """Store the page, tentatively for a run, and return its id."""
-        page_id = self._newest_id + 1
-        values = [*_values_of(page)]
-        for at, bits in _BITS_AT:
-            values[at] = column_value(values[at], bits)
-        # NULL, in no index, where a page declares its own URL's, as most do.
-        is_own = page.address == place_id(page.url)
-        values[_ADDRESS_AT] = None if is_own else page.address or b""
-        for at in _BYTES_AT:
-            if values[at] is not None:
-                values[at] = bytearray(values[at])  # see column_value
-        url_hash = _key(page.namespace, page.url)[0]
-        self._cursor.execute(INSERT, (page_id, url_hash, run, *values))
-        self._insert_rows(page.namespace, page.url, page.row_keys)
-        self._inserted.append((page_id, page))
-        self._newest_id = page_id
-        return page_id
-
-    def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
-        for key in each_row_key(row_keys):
-            self._cursor.execute(
-                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
-                (key, *_key(namespace, url)),
-            )
-
-    def renew(self, page: StoredPage) -> None:
-        """Move `seen_at` of the stored page of the same key."""
-        self._cursor.execute(
-            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
-            (page.seen_at, *_key(page.namespace, page.url)),
-        )
-
-    def put_values(
-        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
-    ) -> None:
-        statement = f"UPDATE page SET item_values = ?, row_keys = ? WHERE {SAME_KEY}"
-        self._cursor.execute(statement, (item_values, row_keys, *_key(namespace, url)))
-        self._insert_rows(namespace, url, row_keys)
-
-    def remove(self, namespace: str, url: str) -> bool:
-        """Remove the page of this key; whether there was one."""
-        statement = f"DELETE FROM page WHERE {SAME_KEY}"
-        return self._cursor.execute(statement, _key(namespace, url)).rowcount == 1
+    def _read_repeated_text(self, host: str) -> bytes:
+        return self._rows.repeated_text(self._page.namespace, host)
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:

@@ -50,6 +50,7 @@ from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
     WRONG_PAGE,
     Rows,
+    RowsView,
     later_id,
     malformed,
 )
@@ -325,7 +326,7 @@ class SqliteStore(Store):
     ) -> tuple[View, Action, T]:
         """What is decided once the pages of dead runs that were met are gone."""
         while True:
-            view = View(pages, page)
+            view = RowsView(pages, page)
             try:
                 return view, *decide(view)
             except DeadRun as dead:
