@@ -123,8 +123,8 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
     "APPLICATION_ID",
-    "BULK_CACHE_KB",
     "FORMAT",
+    "size_kb",
     "BLOCK_BYTES",
     "LOG_BLOCKS",
     "SAME_KEY",

@@ -68,8 +68,9 @@ PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
 # Of SQLite's cache, where thousands of pages are one transaction: at a million pages it writes half
-# of the bytes that it does with its own 2 MB. A transaction of one page writes as many.
-BULK_CACHE_KB = 64_000
+# of the bytes that it does with its own 2 MB. A transaction of one page writes as many, in half
+# again the time.
+BULK_CACHE_KB, CACHE_KB = 64_000, 2_000
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
@@ -161,7 +162,7 @@ class SqliteStore(Store):
         """
         with self._access:
             try:
-                self._cursor.execute(f"PRAGMA cache_size = -{BULK_CACHE_KB}")
+                self._use_cache(BULK_CACHE_KB)
                 with self._transaction():
                     self._in_batch = True
                     yield
@@ -173,14 +174,16 @@ class SqliteStore(Store):
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
-        with self._access:
-            self._cursor.execute(f"PRAGMA cache_size = -{BULK_CACHE_KB}")
-        while chunk := list(islice(rest, PAGES_A_WRITE)):
-            with self._transaction() as rows:
-                for page in chunk:
-                    rows.remove(page.namespace, page.url)
-                    rows.insert(page)
-            count += len(chunk)
+        self._use_cache(BULK_CACHE_KB)
+        try:
+            while chunk := list(islice(rest, PAGES_A_WRITE)):
+                with self._transaction() as rows:
+                    for page in chunk:
+                        rows.remove(page.namespace, page.url)
+                        rows.insert(page)
+                count += len(chunk)
+        finally:
+            self._use_cache(CACHE_KB)
         return count
 
     def confirm(self, namespace: str, url: str) -> None:
@@ -372,6 +375,10 @@ class SqliteStore(Store):
         if not isinstance(stamp, dict):
             raise malformed(f"stamp: {rows[0][0]}")
         return stamp
+
+    def _use_cache(self, size_kb: int) -> None:
+        with self._access:
+            self._cursor.execute(f"PRAGMA cache_size = -{size_kb}")
 
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
