@@ -72,14 +72,12 @@ class MemoryIndex:
 
     def catch_up(self, newest_id: int) -> None:
         """Read the pages past the last id that was read."""
-        try:
-            if self._last_id == 0:
-                self._load(newest_id)
-            elif newest_id > self._last_id:
+        if newest_id > self._last_id:
+            try:
                 self._read(newest_id)
-        except (TypeError, ValueError, OverflowError, IndexError) as error:
-            raise malformed(f"column {self._column} of table page: {error}") from error
-        self._last_id = newest_id
+            except (TypeError, ValueError, OverflowError, IndexError) as error:
+                raise malformed(f"column {self._column} of table page: {error}") from error
+            self._last_id = newest_id
 
     def add(self, page_id: int, value: int | None) -> None:
         if value is not None and not self._index.add(value, page_id):
@@ -116,21 +114,14 @@ class MemoryIndex:
                 self._further[value] = array("I", (one for one in further if one not in gone))
 
     def _read(self, newest_id: int) -> None:
+        # All pages by an index that has the fingerprints in it: see file.py.
+        by = "" if self._last_id else "INDEXED BY page_by_url"
         rows = self._connection.execute(
-            f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",
-            (self._last_id, newest_id),
+            f"SELECT id, {self._column} FROM page {by} "
+            f"WHERE {self._column} IS NOT NULL AND id BETWEEN ? AND ?",
+            (self._last_id + 1, newest_id),
         )
-        for page_id, value in rows.fetchall():
-            self.add(page_id, None if value is None else fingerprint(value))
-
-    def _load(self, newest_id: int) -> None:
-        """Read all pages, by an index that has the fingerprints in it: see file.py."""
-        rows = self._connection.execute(
-            f"SELECT id, {self._column} FROM page INDEXED BY page_by_url "
-            f"WHERE {self._column} IS NOT NULL AND id BETWEEN 1 AND ?",
-            (newest_id,),
-        )
-        if newest_id <= FEW_PAGES:
+        if newest_id - self._last_id <= FEW_PAGES:
             for page_id, value in sorted(rows.fetchall()):
                 self.add(page_id, fingerprint(value))
             return
