@@ -139,7 +139,6 @@ PIECES = {
     "column",
     "columns",
     "condition",
-    "marks",
     "self._column",
 }
 

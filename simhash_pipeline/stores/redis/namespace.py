@@ -155,17 +155,22 @@ class RedisNamespace:
         return self.server.ask("HGET", self.space.repeated_text, host) or b""
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
-        try:
-            page = unpacked_page(self.space.namespace, raw[layout.NUMBER_SIZE + layout.SALT_SIZE :])
-            return Record(page, raw, run or b"")
-        except UNREADABLE as error:
-            raise self.damaged(f"a page's record: {error}") from error
+        packed = raw[layout.NUMBER_SIZE + layout.SALT_SIZE :]
+        page = self.unpacked("a page's record", unpacked_page, self.space.namespace, packed)
+        return Record(page, raw, run or b"")
 
     def text(self, raw: bytes) -> PageText:
+        return self.unpacked("a page's text", layout.unpack_text, self.space.namespace, raw)
+
+    def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
+        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
         try:
-            return layout.unpack_text(self.space.namespace, raw)
+            return unpack(*packed)
         except UNREADABLE as error:
-            raise self.damaged(f"a page's text: {error}") from error
+            raise StoreDamaged(
+                f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged "
+                f"({what}: {error}); restore a copy, or clear the namespace to start over"
+            ) from error
 
     def _read_each(
         self, kind: str, found: Mapping[bytes, bytes], read: Callable[[bytes], T]
@@ -179,12 +184,6 @@ class RedisNamespace:
                 what = f"{kind} {known.hex()} of namespace {self.space.namespace!r}"
                 damaged.append(f"{what} can't be read: {error.__cause__}")
         return whole, damaged
-
-    def damaged(self, what: str) -> StoreDamaged:
-        return StoreDamaged(
-            f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
-            "restore a copy, or clear the namespace to start over"
-        )
 
     def index_structures(self) -> None:
         """Have all pages found by their structures, as new ones are from now on.
@@ -323,10 +322,8 @@ class RedisView(View):
         places = self._unread(probes)
         self._note(places, self._namespace.server.run([("HGET", *place) for place in places]))
         buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
-        try:
-            return layout.near(value, max_distance_bits, buckets)
-        except ValueError as error:
-            raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
+        what = f"a bucket of {column}"
+        return self._namespace.unpacked(what, layout.near, value, max_distance_bits, buckets)
 
     def _sharing(
         self, column: str, values: Sequence[int | bytes], site: str | None

@@ -37,12 +37,11 @@ from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import (
     MOST_STRANGERS,
     ROWS_A_READ,
-    SELECTED,
     SIGNED_64,
+    chosen_pages,
     column_value,
     fingerprint,
     malformed,
-    numbered_page,
     pages_where,
 )
 
@@ -64,7 +63,7 @@ class MemoryIndex:
     """
 
     def __init__(self, connection: sqlite3.Connection, column: str) -> None:
-        self._connection = connection
+        self._cursor = connection.cursor()
         self._column = column
         self._index = FingerprintIndex()  # each value with the id of its first page
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
@@ -93,12 +92,10 @@ class MemoryIndex:
         while chunk := list(islice(ids, limit)):
             limit = ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
-            rows = self._connection.execute(
-                f"{SELECTED} WHERE id IN ({marks}) ORDER BY id", chunk
-            ).fetchall()
-            if len(rows) < len(chunk):
-                self._forget({*chunk}.difference(map(itemgetter(0), rows)), values)
-            yield from map(numbered_page, rows)
+            found = chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
+            if len(found) < len(chunk):
+                self._forget({*chunk}.difference(map(itemgetter(0), found)), values)
+            yield from found
 
     def _ids_of(self, value: int) -> Iterator[int]:
         """The pages that have or had the value, oldest first."""
@@ -116,7 +113,7 @@ class MemoryIndex:
     def _read(self, newest_id: int) -> None:
         # All pages by an index that has the fingerprints in it: see file.py.
         by = "" if self._last_id else "INDEXED BY page_by_url"
-        rows = self._connection.execute(
+        rows = self._cursor.execute(
             f"SELECT id, {self._column} FROM page {by} "
             f"WHERE {self._column} IS NOT NULL AND id BETWEEN ? AND ?",
             (self._last_id + 1, newest_id),

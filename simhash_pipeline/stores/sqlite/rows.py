@@ -38,7 +38,6 @@ SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
-PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
@@ -147,23 +146,11 @@ class Rows:
         )
         return (checked("repeated_text", row) for row in found.fetchall())
 
-    def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
-        """(id, page) for at most `limit` pages, oldest first."""
-        rows = self.cursor.execute(f"{SELECTED} WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit))
-        return [numbered_page(row) for row in rows.fetchall()]
-
     def has_any(self, table: str) -> bool:
         return self.cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
-    def text_of(self, namespace: str, url: str) -> PageText | None:
-        found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
-        return found[0][1] if found else None
-
-    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
-        """(row, text) for at most `limit` texts, in the order of their rows."""
-        return self._texts("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
-
-    def _texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+    def texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+        """(row, text) for those that SQL's condition picks."""
         rows = self.cursor.execute(
             f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
         )
@@ -224,8 +211,8 @@ class RowsView(View):
         super().__init__(page)
 
     def page_of(self, url: str) -> StoredPage | None:
-        found = self._cursor.execute(PAGE_OF, _key(self._page.namespace, url)).fetchall()
-        return numbered_page(found[0])[1] if found else None
+        found = chosen_pages(self._cursor, f"WHERE {SAME_KEY}", *_key(self._page.namespace, url))
+        return found[0][1] if found else None
 
     def _near_values(
         self, column: str, value: int, max_distance_bits: int
@@ -256,23 +243,20 @@ class RowsView(View):
                 continue
             if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
-                pages = heapq.merge(
+                rest = heapq.merge(
                     *(
                         pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
                         for value in (map(column_value, numbers) if numbers else values)
                     ),
                     key=itemgetter(0),
                 )
-                yield from map(itemgetter(1), pages)
+                yield from map(itemgetter(1), rest)
                 return
 
     def _at(self, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) for the pages at this place that declare it."""
-        conditions = {
-            "url_hash = ?": _hash(self._page.namespace, bytes(address)),
-            "address IS ?": None,
-        }
-        return pages_where(self._cursor, "", conditions)
+        place = _hash(self._page.namespace, bytes(address))
+        return pages_where(self._cursor, "", {"url_hash = ?": place, "address IS ?": None})
 
     def _made_tree(self, column: str, site: str | None) -> str | None:
         """An index made for values that many pages of other namespaces or sites have.
@@ -313,6 +297,14 @@ def _numbered_text(row: Any) -> tuple[int, PageText]:
         raise malformed(f"row {number} of table text: {error}") from error
 
 
+def chosen_pages(
+    cursor: sqlite3.Cursor, condition: str, *values: object
+) -> list[tuple[int, StoredPage]]:
+    """(id, page) for those that SQL's condition picks."""
+    rows = cursor.execute(f"{SELECTED} {condition}", values).fetchall()
+    return [_numbered_page(row) for row in rows]
+
+
 def pages_where(
     cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object], last_id: int = 0
 ) -> Iterator[tuple[int, StoredPage]]:
@@ -322,17 +314,15 @@ def pages_where(
     """
     condition, limit = " AND ".join(conditions), MOST_STRANGERS
     while True:
-        rows = cursor.execute(
-            f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
-            (*conditions.values(), last_id, limit),
-        ).fetchall()
-        yield from map(numbered_page, rows)
-        if len(rows) < limit:
+        where = f"{by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?"
+        found = chosen_pages(cursor, where, *conditions.values(), last_id, limit)
+        yield from found
+        if len(found) < limit:
             return
-        last_id, limit = later_id(rows[-1][0], last_id), ROWS_A_READ
+        last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
 
 
-def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
+def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
     page_id, *values = checked("page", row)
     for at, _ in _BITS_AT:

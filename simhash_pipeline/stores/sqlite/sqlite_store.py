@@ -51,6 +51,7 @@ from simhash_pipeline.stores.sqlite.rows import (
     WRONG_PAGE,
     Rows,
     RowsView,
+    chosen_pages,
     later_id,
     malformed,
 )
@@ -245,13 +246,14 @@ class SqliteStore(Store):
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
-            return self._pages.text_of(namespace, url)
+            found = self._pages.texts("WHERE namespace = ? AND url = ?", namespace, url)
+            return found[0][1] if found else None
 
     def texts(self) -> Iterator[PageText]:
-        return self._one_by_one(self._pages.texts_after, TEXTS_A_READ)
+        return self._one_by_one(self._pages.texts, TEXTS_A_READ)
 
     def pages(self) -> Iterator[StoredPage]:
-        return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
+        return self._one_by_one(partial(chosen_pages, self._cursor), PAGES_A_READ)
 
     def check(self) -> list[str]:
         try:
@@ -408,14 +410,12 @@ class SqliteStore(Store):
             if removed > AN_EXPIRY // 8:  # it took a while
                 sleep(OTHERS_TURN_SECS)
 
-    def _one_by_one(
-        self, rows_after: Callable[[int, int], list[tuple[int, T]]], limit: int
-    ) -> Iterator[T]:
+    def _one_by_one(self, chosen: Callable[..., list[tuple[int, T]]], limit: int) -> Iterator[T]:
         """All pages or texts in the order of their rows; `limit` of them are read at a time."""
         last_row = 0
         while True:
             with self._access:
-                numbered = rows_after(last_row, limit)
+                numbered = chosen("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
             if not numbered:
                 return
             yield from (one for _, one in numbered)
