@@ -151,11 +151,11 @@ class FingerprintIndex:
         :return: how many were new.
         :raises ValueError: for a value that is no fingerprint; nothing is stored then.
         """
+        values = list(values)
         packed = b"".join(map(packed_bits, values))
-        count = len(packed) // SIZE
-        if count < self._length * BULK_SHARE:
-            return sum(self.add(_unpacked(packed, row)) for row in range(count))
-        numbers = np.arange(count, dtype=np.uint32) + np.uint32(self._next_number)
+        if len(values) < self._length * BULK_SHARE:
+            return sum(map(self.add, values))
+        numbers = np.arange(len(values), dtype=np.uint32) + np.uint32(self._next_number)
         return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -187,8 +187,7 @@ class FingerprintIndex:
 
     def __iter__(self) -> Iterator[int]:
         for bucket in self._buckets[: 1 << self._key_bits]:
-            for row in range(len(bucket) // SIZE):
-                yield _unpacked(bucket, row)
+            yield from np.frombuffer(bucket, WORD).tolist()
 
     def _empty(self, key_bits: int) -> None:
         """Begin with empty buckets for keys of `key_bits` bits."""
@@ -284,10 +283,6 @@ def nearest(
 def _sorted(words: list[int], value: int) -> list[tuple[int, int]]:
     near = sorted({((word ^ value).bit_count(), word) for word in words})
     return [(word, distance) for distance, word in near]
-
-
-def _unpacked(packed: bytes, row: int) -> int:
-    return int.from_bytes(packed[row * SIZE : (row + 1) * SIZE], "little")
 
 
 def position(bucket: bytes, row: bytes, size: int = SIZE) -> int:

@@ -206,10 +206,7 @@ class Access:
 
 
 class DeadRun(Exception):
-    """A page was met that its process, which has died, never confirmed."""
-
-    def __init__(self, run: int) -> None:
-        self.run = run
+    """A page was met that its process, which has died, never confirmed: of this run."""
 
 
 def begin_run(connection: sqlite3.Connection, store: Path, newest_id: int) -> tuple[int, FileLock]:

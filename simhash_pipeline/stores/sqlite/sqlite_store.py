@@ -335,7 +335,7 @@ class SqliteStore(Store):
             try:
                 return view, *decide(view)
             except DeadRun as dead:
-                end_run(self._connection, dead.run)
+                end_run(self._connection, *dead.args)
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
@@ -352,14 +352,13 @@ class SqliteStore(Store):
 
     def _read_everything(self) -> None:
         """StoreDamaged for values that no store has written."""
+        self.made_with()
+        self.all_repeated_text()
         with self._access:
-            self._stamp()
-            deque(self._pages.all_repeated_text(), maxlen=0)
             if found := self._cursor.execute(WRONG_PAGE).fetchone():
                 raise malformed(f"row {found[0]} of table page")
             self._read_ahead()
-        for _ in chain(self.pages(), self.texts()):
-            pass
+        deque(chain(self.pages(), self.texts()), maxlen=0)
 
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
@@ -416,8 +415,7 @@ class SqliteStore(Store):
         while True:
             with self._access:
                 numbered = chosen("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
-            if not numbered:
-                return
-            yield from (one for _, one in numbered)
-            with self._access:
+                if not numbered:
+                    return
                 last_row = later_id(numbered[-1][0], last_row)
+            yield from (one for _, one in numbered)
