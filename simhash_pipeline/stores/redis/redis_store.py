@@ -174,9 +174,9 @@ class RedisStore(contract.Store):
             self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        self._usable()
-        raw = self._server.ask("HGET", Space(namespace).texts, page_id(url))
-        found = None if raw is None else self._namespace(namespace).text(raw)
+        its = self._namespace(namespace)
+        raw = self._server.ask("HGET", its.space.texts, page_id(url))
+        found = None if raw is None else its.text(raw)
         return found if found is not None and found.url == url else None  # another of the same id
 
     def texts(self) -> Iterator[PageText]:

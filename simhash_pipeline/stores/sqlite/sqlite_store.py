@@ -143,7 +143,13 @@ class SqliteStore(Store):
         run = self._begun_run()
         with self._transaction() as pages:
             pages.own_run = run
-            view, action, answer = self._decided(pages, page, decide)
+            while True:
+                view = RowsView(pages, page)
+                try:
+                    action, answer = decide(view)
+                    break
+                except DeadRun as dead:  # its pages go, and the page is judged again
+                    end_run(self._connection, *dead.args)
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
@@ -325,17 +331,6 @@ class SqliteStore(Store):
                 raise
             self._pages.settled()
             self._confirmed.clear()
-
-    def _decided(
-        self, pages: Rows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
-    ) -> tuple[View, Action, T]:
-        """What is decided once the pages of dead runs that were met are gone."""
-        while True:
-            view = RowsView(pages, page)
-            try:
-                return view, *decide(view)
-            except DeadRun as dead:
-                end_run(self._connection, *dead.args)
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
