@@ -13,23 +13,14 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from simhash_pipeline.stores.contract import StoredPage, packed_page, page_id
-from simhash_pipeline.stores.redis.layout import (
-    ALWAYS_INDEXED,
-    INDEXED,
-    NUMBER_SIZE,
-    REF_SIZE,
-    SALT_SIZE,
-    STRUCTURES,
-    Record,
-    Space,
-    entries,
-)
+from simhash_pipeline.stores.redis import layout
+from simhash_pipeline.stores.redis.layout import Record, Space
 
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
 
 _LIBRARY = f"""
-local call, sub, NUMBER, REF = redis.call, string.sub, {NUMBER_SIZE}, {REF_SIZE}
+local call, sub, NUMBER, REF = redis.call, string.sub, {layout.NUMBER_SIZE}, {layout.REF_SIZE}
 local function row(bucket, rest, size)
   local at = string.find(bucket, rest, 1, true)
   while at and (at - 1) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
@@ -242,7 +233,7 @@ class Commit:
     def remove(self, record: Record) -> Commit:
         """Remove a page that is as it was read, its values and its text."""
         self.expect_page(record.id, record)
-        self._removals[record.ref] = record.ref, *self._placed(record.page, INDEXED)
+        self._removals[record.ref] = record.ref, *self._placed(record.page, layout.INDEXED)
         return self
 
     def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> Commit:
@@ -252,16 +243,16 @@ class Commit:
         """
         if own is not None:
             self.remove(own)
-        self.expect(self._space.head, STRUCTURES, structures)
-        packed = secrets.token_bytes(SALT_SIZE) + packed_page(page)
+        self.expect(self._space.head, layout.STRUCTURES, structures)
+        packed = secrets.token_bytes(layout.SALT_SIZE) + packed_page(page)
         self._kept = (page_id(page.url), packed, run, time.time_ns() // 1_000)
-        self._entries = self._placed(page, INDEXED if structures else ALWAYS_INDEXED)
+        self._entries = self._placed(page, layout.INDEXED if structures else layout.ALWAYS_INDEXED)
         return self
 
     def index(self, record: Record, column: str) -> Commit:
         """Have a stored page that is as it was read found by this column too."""
         self.expect(self._space.pages, record.id, record.raw)
-        self._kept, self._number = (record.id, b"", b"", 0), record.raw[:NUMBER_SIZE]
+        self._kept, self._number = (record.id, b"", b"", 0), record.raw[: layout.NUMBER_SIZE]
         self._entries = self._placed(record.page, [column])
         return self
 
@@ -272,7 +263,7 @@ class Commit:
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 
     def _placed(self, page: StoredPage, columns: Sequence[str]) -> list[Argument]:
-        placed = list(entries(self._space, page, columns))
+        placed = list(layout.entries(self._space, page, columns))
         found: list[Argument] = [len(placed)]
         for entry in placed:
             found += [self._key(entry.more), entry.value, entry.of_site, len(entry.places)]

@@ -27,16 +27,8 @@ from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.neighbours import position
-from simhash_pipeline.stores.contract import (
-    SAME_COLUMNS,
-    UNREADABLE,
-    Action,
-    PageText,
-    StoredPage,
-    View,
-    page_id,
-    unpacked_page,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -156,7 +148,8 @@ class RedisNamespace:
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         packed = raw[layout.NUMBER_SIZE + layout.SALT_SIZE :]
-        page = self.unpacked("a page's record", unpacked_page, self.space.namespace, packed)
+        unpack = contract.unpacked_page
+        page = self.unpacked("a page's record", unpack, self.space.namespace, packed)
         return Record(page, raw, run or b"")
 
     def text(self, raw: bytes) -> PageText:
@@ -166,7 +159,7 @@ class RedisNamespace:
         """What `unpack` returns; StoreDamaged for bytes that no store has written."""
         try:
             return unpack(*packed)
-        except UNREADABLE as error:
+        except contract.UNREADABLE as error:
             raise StoreDamaged(
                 f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged "
                 f"({what}: {error}); restore a copy, or clear the namespace to start over"
@@ -336,7 +329,7 @@ class RedisView(View):
             found = self._record_of(address)  # the page whose URL is the address
             if found is not None and found.page.address == address:
                 at_address = list(self._living([found]))
-        if column in SAME_COLUMNS:
+        if column in contract.SAME_COLUMNS:
             self.asked[column] = 0
             # Without those whose bucket was read with the page, and hasn't the value.
             entries = [

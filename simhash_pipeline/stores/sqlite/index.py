@@ -34,16 +34,7 @@ from typing import TYPE_CHECKING
 from simhash_pipeline.bits import np, packed_bits, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
-from simhash_pipeline.stores.sqlite.rows import (
-    MOST_STRANGERS,
-    ROWS_A_READ,
-    SIGNED_64,
-    chosen_pages,
-    column_value,
-    fingerprint,
-    malformed,
-    pages_where,
-)
+from simhash_pipeline.stores.sqlite import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +43,7 @@ if TYPE_CHECKING:
 
 ROWS_A_LOAD = 1 << 16
 VALUES_A_READ = 64
+SIGNED_64 = 1 << 63
 FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
 
 
@@ -75,7 +67,7 @@ class MemoryIndex:
             try:
                 self._read(newest_id)
             except (TypeError, ValueError, OverflowError, IndexError) as error:
-                raise malformed(f"column {self._column} of table page: {error}") from error
+                raise rows.malformed(f"column {self._column} of table page: {error}") from error
             self._last_id = newest_id
 
     def add(self, page_id: int, value: int | None) -> None:
@@ -88,11 +80,11 @@ class MemoryIndex:
 
     def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         ids = heapq.merge(*map(self._ids_of, values))
-        limit = MOST_STRANGERS
+        limit = rows.MOST_STRANGERS
         while chunk := list(islice(ids, limit)):
-            limit = ROWS_A_READ
+            limit = rows.ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
-            found = chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
+            found = rows.chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
             if len(found) < len(chunk):
                 self._forget({*chunk}.difference(map(itemgetter(0), found)), values)
             yield from found
@@ -113,17 +105,17 @@ class MemoryIndex:
     def _read(self, newest_id: int) -> None:
         # All pages by an index that has the fingerprints in it: see file.py.
         by = "" if self._last_id else "INDEXED BY page_by_url"
-        rows = self._cursor.execute(
+        found = self._cursor.execute(
             f"SELECT id, {self._column} FROM page {by} "
             f"WHERE {self._column} IS NOT NULL AND id BETWEEN ? AND ?",
             (self._last_id + 1, newest_id),
         )
         if newest_id - self._last_id <= FEW_PAGES:
-            for page_id, value in sorted(rows.fetchall()):
-                self.add(page_id, fingerprint(value))
+            for page_id, value in sorted(found.fetchall()):
+                self.add(page_id, rows.fingerprint(value))
             return
         parts = [(np.empty(0, np.uint32), np.empty(0, np.uint64))]
-        while chunk := rows.fetchmany(ROWS_A_LOAD):
+        while chunk := found.fetchmany(ROWS_A_LOAD):
             read = np.array(chunk, np.int64)
             parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(np.uint64)))
         ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -172,9 +164,9 @@ class DiskIndex:
         # too, of which the index then knows nothing, and would read all rows.
         conditions = {
             f"{self._key_sql(0)} = ?": _key(value, 0),
-            f"{self._column} = (SELECT ?)": column_value(value),
+            f"{self._column} = (SELECT ?)": rows.column_value(value),
         }
-        return pages_where(self._cursor, f"INDEXED BY {self._tree(0)}", conditions)
+        return rows.pages_where(self._cursor, f"INDEXED BY {self._tree(0)}", conditions)
 
     def _make_trees(self) -> None:
         for block in range(BLOCKS):
@@ -187,7 +179,7 @@ class DiskIndex:
     def _candidates(self, value: int, max_distance_bits: int) -> set[int]:
         """The values of every key that can hold a neighbour."""
         return {
-            fingerprint(stored)
+            rows.fingerprint(stored)
             for block, masks in enumerate(probe_masks(BLOCK_BITS, max_distance_bits))
             for mask in masks
             for stored in self._with_key(block, _key(value, block) ^ mask)
@@ -197,16 +189,16 @@ class DiskIndex:
         """The values of a key, without reading all pages of one that many have."""
         least = -SIGNED_64
         while least < SIGNED_64:
-            rows = self._cursor.execute(
+            found = self._cursor.execute(
                 f"""SELECT {self._column} FROM page INDEXED BY {self._tree(block)}
                     WHERE {self._key_sql(block)} = ? AND {self._column} >= ?
                     ORDER BY {self._column} LIMIT {VALUES_A_READ}""",
                 (key, least),
             ).fetchall()
-            yield from map(itemgetter(0), rows)
-            if len(rows) < VALUES_A_READ:
+            yield from map(itemgetter(0), found)
+            if len(found) < VALUES_A_READ:
                 return
-            least = rows[-1][0] + 1
+            least = found[-1][0] + 1
 
     def _tree(self, block: int) -> str:
         return f"page_by_{self._column}_block_{block}"

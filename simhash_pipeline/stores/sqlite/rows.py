@@ -13,26 +13,15 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
-from simhash_pipeline.stores.contract import (
-    COLUMN_BITS,
-    COLUMN_TYPES,
-    COLUMNS,
-    NEAR_COLUMNS,
-    UNREADABLE,
-    PageText,
-    StoredPage,
-    View,
-    each_row_key,
-    page_id,
-    unpacked_text,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import PageText, StoredPage, View
 from simhash_pipeline.stores.sqlite.file import DeadRun
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_NAMES = [one.name for one in COLUMNS]
+_NAMES = [one.name for one in contract.COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
 # A page takes 525 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
@@ -41,25 +30,25 @@ SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
-_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
+_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in contract.NEAR_COLUMNS)
 _OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
-SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
 _TIME, _BITS, _BYTES = (int, float), (int, bytes, type(None)), (bytes, type(None))
-_TYPE_OF: dict[str, Any] = dict(zip(COLUMN_TYPES, (str, int, _TIME, _BITS, _BYTES), strict=True))
+_KINDS = (str, int, _TIME, _BITS, _BYTES)
+_TYPE_OF: dict[str, Any] = dict(zip(contract.COLUMN_TYPES, _KINDS, strict=True))
 _TYPES = {
-    "page": (int, *(_TYPE_OF[one.type] for one in COLUMNS)),
+    "page": (int, *(_TYPE_OF[one.type] for one in contract.COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
     "repeated_text": (str, str, bytes),
 }
 _values_of = attrgetter(*_NAMES)
-_BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
-_BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
+_BITS_AT = [(_NAMES.index(name), bits) for name, bits in contract.COLUMN_BITS.items()]
+_BYTES_AT = [at for at, one in enumerate(contract.COLUMNS) if one.type == "bytes | None"]
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
 
 
@@ -176,7 +165,7 @@ class Rows:
         return page_id
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
-        for key in each_row_key(row_keys):
+        for key in contract.each_row_key(row_keys):
             self.cursor.execute(
                 f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
                 (key, *_key(namespace, url)),
@@ -292,8 +281,8 @@ class RowsView(View):
 def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
     try:
-        return number, unpacked_text(namespace, url, packed, kept_at)
-    except UNREADABLE as error:
+        return number, contract.unpacked_text(namespace, url, packed, kept_at)
+    except contract.UNREADABLE as error:
         raise malformed(f"row {number} of table text: {error}") from error
 
 
@@ -384,7 +373,7 @@ def _key(namespace: str, url: str) -> tuple[int, str, str]:
 
 def _hash(namespace: str, place: bytes) -> int:
     """64 bits, by which a URL's page is found, and what declares its place."""
-    of_namespace = page_id(namespace) if namespace else bytes(8)
+    of_namespace = contract.page_id(namespace) if namespace else bytes(8)
     return int.from_bytes(place, "big", signed=True) ^ int.from_bytes(
         of_namespace, "big", signed=True
     )

@@ -22,30 +22,9 @@ from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import (
-    Action,
-    IndexPlace,
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    check_stamp,
-    packed_text,
-)
-from simhash_pipeline.stores.sqlite.file import (
-    IN_MEMORY,
-    Access,
-    DeadRun,
-    begin_run,
-    connect,
-    end_run,
-    identity,
-    is_alive,
-    missing_tables,
-    protect_texts,
-    release,
-    resolved,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
     WRONG_PAGE,
@@ -104,9 +83,9 @@ class SqliteStore(Store):
         reading: bool = False,
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
-        self._path = path if path == IN_MEMORY else resolved(path)
+        self._path = path if path == file.IN_MEMORY else file.resolved(path)
         self._index = index
-        self._access = Access(self._path, busy_timeout_secs)
+        self._access = file.Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
         self._tentative = tentative
@@ -114,9 +93,9 @@ class SqliteStore(Store):
         self._unconfirmed: dict[tuple[str, str], int] = {}  # ids by namespace and URL
         self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
         with self._access:
-            found = connect(self._path, busy_timeout_secs, reading=reading)
+            found = file.connect(self._path, busy_timeout_secs, reading=reading)
             self._connection, self._can_write = found
-            self._file = identity(self._path)
+            self._file = file.identity(self._path)
             self._cursor = self._connection.cursor()
             try:
                 self._stamp()
@@ -133,7 +112,7 @@ class SqliteStore(Store):
                 row = ("made_with", json.dumps(wanted))
                 self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
-                check_stamp(f"store {self._path}", stamp or {}, wanted)
+                contract.check_stamp(f"store {self._path}", stamp or {}, wanted)
 
     def made_with(self) -> dict[str, object] | None:
         with self._access:
@@ -148,8 +127,8 @@ class SqliteStore(Store):
                 try:
                     action, answer = decide(view)
                     break
-                except DeadRun as dead:  # its pages go, and the page is judged again
-                    end_run(self._connection, *dead.args)
+                except file.DeadRun as dead:  # its pages go, and the page is judged again
+                    file.end_run(self._connection, *dead.args)
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
@@ -243,11 +222,11 @@ class SqliteStore(Store):
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         # Compressed before others wait.
-        rows = [(each.namespace, each.url, packed_text(each), each.kept_at) for each in texts]
+        rows = [(one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts]
         if rows:
             with self._transaction() as pages:
-                if self._path != IN_MEMORY and not pages.has_any("text"):
-                    protect_texts(self._path)
+                if self._path != file.IN_MEMORY and not pages.has_any("text"):
+                    file.protect_texts(self._path)
                 self._cursor.executemany(PUT_TEXT, rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
@@ -266,7 +245,7 @@ class SqliteStore(Store):
             with self._access:
                 found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
                 if found == ["ok"]:
-                    found = missing_tables(self._connection)
+                    found = file.missing_tables(self._connection)
             if not found:
                 self._read_everything()
         except StoreDamaged as error:
@@ -278,9 +257,9 @@ class SqliteStore(Store):
             if self._run is not None:
                 run, lock = self._run
                 with suppress(StoreError), self._transaction():  # else the next run removes it
-                    end_run(self._connection, run)
+                    file.end_run(self._connection, run)
                 self._run = None
-                release(lock)
+                file.release(lock)
             self._connection.close()
 
     def __len__(self) -> int:
@@ -294,7 +273,7 @@ class SqliteStore(Store):
 
         SQLite goes on writing to a deleted file, and what it writes is gone with the process.
         """
-        if self._path != IN_MEMORY and identity(self._path) != self._file:
+        if self._path != file.IN_MEMORY and file.identity(self._path) != self._file:
             raise StoreError(
                 f"store {self._path} was deleted, replaced or emptied while it was open; "
                 "what was stored since may be lost: put the file back, or start over"
@@ -358,7 +337,7 @@ class SqliteStore(Store):
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
         new_index = partial(DiskIndex if on_disk else MemoryIndex, self._connection)
-        return Rows(self._connection, new_index, partial(is_alive, self._path))
+        return Rows(self._connection, new_index, partial(file.is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
@@ -382,7 +361,7 @@ class SqliteStore(Store):
             with self._access:
                 if self._run is None:  # no other thread has begun it meanwhile
                     with self._transaction() as pages:
-                        begun = begin_run(self._connection, self._path, pages.newest_id())
+                        begun = file.begin_run(self._connection, self._path, pages.newest_id())
                     self._run = begun
         return None if self._run is None else self._run[0]
 
