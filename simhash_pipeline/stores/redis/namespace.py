@@ -231,12 +231,8 @@ class RedisNamespace:
         Head has the number of the newest page, and whether structures are indexed. StoreError if
         its stamp is another.
         """
-        keys = [
-            self.space.head,
-            self.space.pages,
-            self.space.tentative,
-            *(key for key, _ in places),
-        ]
+        space = self.space
+        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
         read = READ(keys, len(ids), *ids, *(field for _, field in places))
         mark, number, structures, *found = self.server.run([*before, read])[-1]
         if mark != self.mark:

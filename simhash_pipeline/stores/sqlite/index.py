@@ -150,7 +150,12 @@ class DiskIndex:
         try:
             found = self._candidates(value, max_distance_bits)
         except sqlite3.OperationalError:  # no tree yet, or it was rolled back
-            self._make_trees()
+            for block in range(BLOCKS):
+                self._cursor.execute(
+                    f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
+                        ON page ({self._key_sql(block)}, {self._column})
+                        WHERE {self._column} IS NOT NULL"""
+                )
             found = self._candidates(value, max_distance_bits)
         pairs = ((stored, (stored ^ value).bit_count()) for stored in found)
         near = (pair for pair in pairs if pair[1] <= max_distance_bits)
@@ -167,14 +172,6 @@ class DiskIndex:
             f"{self._column} = (SELECT ?)": rows.column_value(value),
         }
         return rows.pages_where(self._cursor, f"INDEXED BY {self._tree(0)}", conditions)
-
-    def _make_trees(self) -> None:
-        for block in range(BLOCKS):
-            self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
-                    ON page ({self._key_sql(block)}, {self._column})
-                    WHERE {self._column} IS NOT NULL"""
-            )
 
     def _candidates(self, value: int, max_distance_bits: int) -> set[int]:
         """The values of every key that can hold a neighbour."""

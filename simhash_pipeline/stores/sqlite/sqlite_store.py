@@ -244,13 +244,19 @@ class SqliteStore(Store):
         try:
             with self._access:
                 found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
-                if found == ["ok"]:
-                    found = file.missing_tables(self._connection)
-            if not found:
-                self._read_everything()
+                if found != ["ok"]:
+                    return found
+                if found := file.missing_tables(self._connection):
+                    return found
+                self.made_with()
+                self.all_repeated_text()
+                if wrong := self._cursor.execute(WRONG_PAGE).fetchone():
+                    raise malformed(f"row {wrong[0]} of table page")
+                self._read_ahead()
+            deque(chain(self.pages(), self.texts()), maxlen=0)
         except StoreDamaged as error:
             return [str(error.__cause__)]
-        return found
+        return []
 
     def close(self) -> None:
         with self._access:
@@ -323,16 +329,6 @@ class SqliteStore(Store):
             finally:
                 self._cursor.execute("ROLLBACK")
         self._has_read = True
-
-    def _read_everything(self) -> None:
-        """StoreDamaged for values that no store has written."""
-        self.made_with()
-        self.all_repeated_text()
-        with self._access:
-            if found := self._cursor.execute(WRONG_PAGE).fetchone():
-                raise malformed(f"row {found[0]} of table page")
-            self._read_ahead()
-        deque(chain(self.pages(), self.texts()), maxlen=0)
 
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
