@@ -129,9 +129,9 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     if options.item_fields is None:
         return []
     named = _named(options)
-    left_out = {name[1:] for name in options.item_fields if name.startswith("-")}
-    left_out |= options.page_fields - named
-    return [name for name in names if name not in left_out and (not named or name in named)]
+    added, left_out = ({n[1:] for n in options.item_fields if n[0] == sign} for sign in "+-")
+    left_out |= options.page_fields - named - added
+    return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
 def _named(options: Options) -> set[str]:
