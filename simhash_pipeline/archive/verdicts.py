@@ -33,7 +33,7 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.verdict import Verdict
 
-ROWS_A_BATCH = 10_000
+ROWS_A_BATCH = 1_000
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of parts.py that verdicts and ORDERS depend on.
@@ -165,7 +165,8 @@ def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a part that can be judged."""
     with pq.ParquetFile(part) as file:
         for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
-            yield batch.filter(batch.column("key").is_valid())
+            key = batch.column("key")
+            yield batch.filter(key.is_valid()) if key.null_count else batch  # it takes 10 MB
 
 
 def _written(
