@@ -281,7 +281,9 @@ def write_drop_log(
         WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
-        page = _fingerprint(*(row.pop(name) for name in OF_PAGE))
+        title, *digits, tokens = map(row.pop, OF_PAGE)
+        content, structure = (None if each is None else int(each, 16) for each in digits)
+        page = PageFingerprint(content, structure, None, "", title, tokens or 0)
         log.write(Verdict(**row), page)
     errors = {}
     for kept, reason, count in pages:
@@ -291,13 +293,6 @@ def write_drop_log(
             log.count_pages(reason, kept=kept, pages=count)
     log.write_run(errors)
     log.close()
-
-
-def _fingerprint(
-    title: str, content: str | None, structure: str | None, tokens: int | None
-) -> PageFingerprint:
-    known = [None if digits is None else int(digits, 16) for digits in (content, structure)]
-    return PageFingerprint(known[0], known[1], None, "", title, tokens or 0)
 
 
 def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:

@@ -84,22 +84,23 @@ class ReadSummary:
 def workers() -> Iterator[Executor]:
     """A process for each core; ArchiveError if one of them dies.
 
-    Not forked: a fork of a process with threads may hang, and not every system forks.
+    Not forked: a fork of a process with threads may hang, and not every system forks. They don't
+    see Scrapy's script, which each would import, and Scrapy with it: 47 MB and 0.3 s.
     """
-    pool = ProcessPoolExecutor(
-        os.cpu_count() or 1,
-        multiprocessing.get_context("spawn"),
-        initializer=_begin_worker,
-    )
+    main = vars(sys.modules["__main__"])
+    hidden = {each: main.get(each) for each in ("__file__", "__spec__") if is_scrapys_script()}
+    main.update(dict.fromkeys(hidden))
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(os.cpu_count() or 1, spawn, initializer=_begin_worker)
     try:
-        with _no_script():
-            yield pool
+        yield pool
     except BrokenProcessPool as error:
         raise ArchiveError(
             "a worker process was killed, perhaps as memory was full; free some, and run the same "
             "command again"
         ) from error
     finally:
+        main.update(hidden)
         pool.shutdown(cancel_futures=True)
 
 
@@ -126,19 +127,6 @@ def is_scrapys_script() -> bool:
     """Whether the program is bin/scrapy, scrapy.exe/__main__.py or scrapy/__main__.py."""
     file = getattr(sys.modules["__main__"], "__file__", None) or ""
     return "scrapy" in Path(file).with_suffix("").parts[-2:]
-
-
-@contextmanager
-def _no_script() -> Iterator[None]:
-    """Hide Scrapy's script, which each worker would import, and Scrapy with it: 47 MB, 0.3 s."""
-    main = vars(sys.modules["__main__"])
-    hidden = {name: main.get(name) for name in ("__file__", "__spec__")}
-    if is_scrapys_script():
-        main.update(dict.fromkeys(hidden))
-    try:
-        yield
-    finally:
-        main.update(hidden)
 
 
 def _end_with_parent() -> None:
@@ -282,10 +270,9 @@ def _stored(page: StoredPage) -> dict[str, Any]:
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:
-    try:
+    with suppress(PageError):
         return canonical_url is not None and page_key(canonical_url) == key
-    except PageError:
-        return False
+    return False
 
 
 def _utf8(text: str) -> str:
