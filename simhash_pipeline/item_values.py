@@ -232,7 +232,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
-        is_here = is_here or bool(kept)
+        is_here = is_here or (bool(kept) and _weighs(value))
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
@@ -244,11 +244,15 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
             kept = " ".join(_plain(value).split())
         said.append(_Value(name, value, plain, kept))
-    is_heard = any(each.kept and each.text[0] != _UNSEEN for each in said)
-    if not (is_bare or is_here) and (text or not is_heard):
-        kept_so = [brought(each.text, each.plain, are_pages=not is_heard) for each in said]
-        made = [each._replace(kept=kept) for each, kept in zip(said, kept_so, strict=True)]
-        has_words = any(each.kept and _TELLING.search(each.text) for each in made)
+    is_heard = any(each.kept and _weighs(each.text) for each in said if each.name not in item.added)
+    if not (is_bare or is_here or item.is_named) and (text or not is_heard):
+        made = [
+            each
+            if each.name in item.added
+            else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
+            for each in said
+        ]
+        has_words = any(each.kept and _has_words(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
@@ -256,6 +260,15 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if item.is_row:
         values += _row(said, seen)
     return Said(values, names, text)
+
+
+def _weighs(value: str) -> bool:
+    """Whether a value stands on no page by chance, as numbers and words of few letters do."""
+    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= _SHORT_VALUE_CHARS)
+
+
+def _has_words(value: str) -> bool:
+    return value[0] != _UNSEEN and _TELLING.search(value) is not None
 
 
 def _row(said: list[_Value], page: _Page) -> bytes:

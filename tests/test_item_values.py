@@ -284,12 +284,49 @@ def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -
     assert found == [False, False, True]
 
 
-def test_numbers_alone_that_no_page_shows_say_nothing() -> None:
-    """As the size of the response, in an item that is judged by it."""
-    source = with_values(Source(page(), A), {"bytes": 51_234}, Options())
+def made_of_an_answer(
+    url: str, item: dict[str, Any], shown: str, options: Options | None = None
+) -> Said:
+    """What an item says that was made of an API's answer, beside an empty shell."""
+    source = with_values(Source(shown, url), item, options or Options())
     assert source.item is not None
     source = source._replace(item=source.item._replace(holds_page=False))
-    assert not said_by(Fingerprinter().fingerprint(page()), source).names
+    return said_by(Fingerprinter().fingerprint(shown), source)
+
+
+def test_numbers_alone_that_no_page_shows_say_nothing() -> None:
+    """As the size of the response, in an item that is judged by it; a flag makes no words."""
+    names = made_of_an_answer(A, {"bytes": 51_234, "cached": True}, page()).names
+    assert [*names.values()] == ["cached"]
+
+
+NOTICE = f"<meta name=v content='width=1, initial-scale=1.0'><p>{prose('consent')}<i data-lang=en>"
+
+
+@pytest.mark.parametrize("more", [{}, {"lang": "EN"}, {"pieces": 1}, {"price": 100}, {"rating": 3}])
+def test_a_short_value_that_a_shell_has_by_chance_hides_no_title(more: dict[str, Any]) -> None:
+    options = Options(item_fields=("+rating",))
+    with Judge(options=options) as judge:
+        for url, name in ((A, "Red shoe"), (B, "Blue shoe")):
+            said_of_it = made_of_an_answer(url, {"name": name, **more}, NOTICE, options)
+            verdict = judge.judge(url, NOTICE, said_of_it)
+            assert not verdict.dropped
+    assert verdict.differing_fields == ("name",)
+
+
+@pytest.mark.parametrize("fields", [("sku", "body"), ("+sku",)])
+@pytest.mark.parametrize("skus", [("1", "2"), ("12 comments", "13 comments")])
+def test_a_chosen_field_counts_beside_a_text_that_was_brought(
+    fields: tuple[str, ...], skus: tuple[str, str]
+) -> None:
+    """Also what its address has, and a counter."""
+    options = Options(item_fields=fields)
+    with Judge(options=options) as judge:
+        for url, sku in zip((A, B), skus, strict=True):
+            item = {"sku": sku, "body": LONG * 3}
+            verdict = judge.judge(url, NOTICE, made_of_an_answer(url, item, NOTICE, options))
+            assert not verdict.dropped
+    assert verdict.differing_fields == ("sku",)
 
 
 class Shoe(scrapy.Item):
