@@ -21,7 +21,8 @@ import re
 import sys
 import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
@@ -31,6 +32,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
+from zlib import crc32
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.page.counters import without_counters
@@ -74,7 +76,7 @@ _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
 )
-_DECIMALS = re.compile(r"\.?(\d*)")
+_DECIMALS = re.compile(r"\.?(\d{0,99})")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
@@ -312,12 +314,16 @@ class _Text:
         self._scanned = 0
 
     @cached_property
-    def _starts(self) -> Mapping[str, Sequence[int]]:
-        """Where each run of letters and digits begins."""
-        starts: dict[str, array[int]] = {}
-        for run in _RUN.finditer(self.text):
-            starts.setdefault(run[0], array("I")).append(run.start())
-        return starts
+    def _starts(self) -> array[int]:
+        """Where each run of letters and digits begins, by its checksum: 8 bytes each."""
+        runs = _RUN.finditer(self.text)
+        return array("Q", sorted(_checksum(run[0]) << 32 | run.start() for run in runs))
+
+    def _starts_of(self, run: str) -> tuple[int, int]:
+        """From where to where in `_starts` a run's are."""
+        sums = (_checksum(run), _checksum(run) + 1)
+        first, last = (bisect_left(self._starts, each << 32) for each in sums)
+        return first, last
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -329,8 +335,12 @@ class _Text:
     def places(self, word: str) -> Iterator[int]:
         """Where a word stands, not within another; a bounded number of places is looked at."""
         self._scanned += len(self.text)
-        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
-        for place in self._indexed(word) if by_index else self._found(word):
+        found: Iterable[int] = self._found(word)
+        if self._scanned > _MOST_SCANNED and _RUN.search(word) is not None:
+            indexed = [*self._indexed(word)]
+            # Of a short word, many of the places that are looked at are within others.
+            found = found if indexed and len(word) < _SHORT_VALUE_CHARS else indexed
+        for place in found:
             if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
                 yield place
 
@@ -344,10 +354,16 @@ class _Text:
 
     def _indexed(self, word: str) -> Iterator[int]:
         """The same by the run of the word that the text has least often."""
-        runs = [(self._starts.get(run[0], ()), run.start()) for run in _RUN.finditer(word)]
-        starts, within = min(runs, key=lambda run: len(run[0]))
-        places = (start - within for start in starts[:_MOST_STARTS] if start >= within)
+        runs = [(*self._starts_of(run[0]), run.start()) for run in _RUN.finditer(word)]
+        first, last, within = min(runs, key=lambda run: run[1] - run[0])
+        starts = self._starts[first : min(last, first + _MOST_STARTS)]
+        places = ((start & 0xFFFFFFFF) - within for start in starts)
+        places = (start for start in places if start >= 0)
         return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
+
+
+def _checksum(run: str) -> int:
+    return crc32(run.encode("utf-8", "replace"))
 
 
 class _Page:

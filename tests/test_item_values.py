@@ -6,6 +6,7 @@ import dataclasses
 import html
 import json
 import time
+import tracemalloc
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
@@ -593,6 +594,34 @@ def test_an_index_finds_what_a_search_finds(word: str) -> None:
     found = [*text.places(word)]
     text._scanned = 10**9
     assert [*text.places(word)] == found
+
+
+def test_a_short_word_mostly_within_others_is_found_by_both_or_neither() -> None:
+    """Else what an item says depended on what was looked for before."""
+    text = _Text("141 " * 101 + "41")
+    found = [*text.places("41")]
+    text._scanned = 10**9
+    assert [*text.places("41")] == found
+
+
+def test_an_index_of_words_takes_eight_bytes_for_each() -> None:
+    """A page may have a million."""
+    text = _Text(" ".join(f"{n:x}" for n in range(1_000_000, 1_200_000)))
+    text._scanned = 10**9
+    tracemalloc.start()
+    assert text.has(f"{1_100_000:x}")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 2_500_000
+
+
+def test_a_number_of_millions_of_digits_is_read_once() -> None:
+    shown = f"{page()}<i x='1.{'0' * 2_000_000}'>"
+    source = with_values(Source(shown, A), {f"n{n}": "€1" for n in range(500)}, Options())
+    read = Fingerprinter().fingerprint(shown)
+    started = time.process_time()
+    assert not said_by(read, source).names
+    assert time.process_time() - started < 2
 
 
 def test_the_words_of_a_long_list_are_found_by_an_index() -> None:
