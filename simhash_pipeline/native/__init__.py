@@ -38,16 +38,14 @@ class Tokens(Protocol):
     """The tokens of a text by their murmur3."""
 
     def __len__(self) -> int: ...
-    def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int: ...
     def content(self, sizes: tuple[int, ...], /) -> int | None: ...
-    def sketch(self, size: int, /) -> tuple[int, int] | None: ...
+    def sketch(self, size: int, /) -> int | None: ...
 
 
 class Kernel(Protocol):
     """_kernel.c, whose docstrings say what its functions take and give."""
 
-    def Tokens(self) -> Tokens: ...  # noqa: N802  # a class
-
+    Tokens: Callable[[], Any]  # its tokens are cut by `add`
     set_tables: Callable[[bytes, bytes, bytes, int, int, int], None]
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]

@@ -5,6 +5,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "_murmur3.h"
@@ -423,11 +424,12 @@ static PyObject *tokens_content(Tokens *self, PyObject *args) {
     return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
-PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): low and high 64 bits; None without an n-gram.");
+PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): 128 bits; None without an n-gram.");
 static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
     Py_ssize_t size;
     size_t count, room = 16, mask, at;
     int has_zero = 0;
+    char digits[33];
     Votes low = {0}, high = {0};
     uint64_t *seen;
     if (!PyArg_ParseTuple(args, "n", &size)) return NULL;
@@ -453,8 +455,8 @@ static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
         votes_add(&high, ngram(self->hi + place, (size_t)size));
     }
     PyMem_RawFree(seen);
-    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low),
-                         (unsigned long long)votes_bits(&high));
+    snprintf(digits, sizeof digits, "%016" PRIx64 "%016" PRIx64, votes_bits(&high), votes_bits(&low));
+    return PyLong_FromString(digits, NULL, 16);
 }
 
 static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }

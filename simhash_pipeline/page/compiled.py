@@ -19,10 +19,10 @@ from functools import cache
 from html.entities import html5
 from itertools import chain
 from threading import Lock
+from typing import cast
 
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, MarkupRead, Tokens
-from simhash_pipeline.options import Options
 from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
 from simhash_pipeline.page.parse import METADATA
@@ -30,7 +30,7 @@ from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
 
-_UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
+_NO_DICTIONARY = -2  # what `Tokens.add` of _kernel.c answers
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
@@ -110,42 +110,23 @@ class DictionaryNeeded(Exception):
     """A page has Chinese words, and the dictionary isn't loaded; raised where `may_load` is off."""
 
 
-def votes_by_kernel(options: Options) -> bool:
-    """Whether the kernel can make content fingerprints by these options, where there is one."""
-    chosen = (options.segmenter, options.hash, options.weights, options.top_n)
-    default = chosen == ("words", "murmur3", "tf", None)
-    own_words = options.to_simplified or options.user_dict or options.stop_words
-    return default and not own_words
-
-
 def hashed_words(text: str) -> Tokens:
     """The words of a text, as `segment.words` cuts them, by their murmur3."""
     tokens = _prepared().Tokens()
     length = 0
     for piece in segment.pieces(text):
+        said, is_folded, most = piece, False, segment.most_words(piece)
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
-        length += _add(tokens, piece, by_jieba, segment.most_words(piece))
-    return tokens
-
-
-def sketch_of(tokens: Tokens, size: int) -> int | None:
-    """The 128-bit simhash of the set of n-grams; None with fewer tokens than one has."""
-    halves = tokens.sketch(size)
-    return None if halves is None else halves[0] | halves[1] << 64
-
-
-def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
-    """The length of the folded piece."""
-    is_folded = False
-    while (length := tokens.add(piece, is_folded, by_jieba, most)) < 0:
-        if length == _NO_DICTIONARY:
-            if not may_load.get():
+        while (size := tokens.add(said, is_folded, by_jieba, most)) < 0:
+            if size != _NO_DICTIONARY:
+                said, is_folded = segment.folded_piece(piece), True
+            elif may_load.get():
+                with _lock:
+                    _load_dictionary()
+            else:
                 raise DictionaryNeeded
-            with _lock:
-                _load_dictionary()
-        else:
-            piece, is_folded = segment.folded_piece(piece), True
-    return length
+        length += size
+    return cast("Tokens", tokens)
 
 
 @cache

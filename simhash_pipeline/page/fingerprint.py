@@ -15,9 +15,9 @@ from typing import Any
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import SKETCH_BITS, np
+from simhash_pipeline.bits import np
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import Head, MarkupRead
+from simhash_pipeline.native import Head, MarkupRead, Tokens
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
@@ -145,9 +145,11 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._by_kernel = compiled.votes_by_kernel(options) and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
+        own_words = options.to_simplified or options.user_dict or options.stop_words
+        default = self._plain and options.segmenter == "words" and not own_words
+        self._by_kernel = default and native.kernel is not None
 
     def read(self, source: Source) -> PageFingerprint:
         """The fingerprints of a page or of a text; PageError as in `fingerprint`."""
@@ -257,27 +259,22 @@ class Fingerprinter:
 
     def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:
         """Content fingerprint and sketch, None of a thin page, and the number of tokens."""
-        options = self._options
-        if self._by_kernel:
-            hashed = compiled.hashed_words(text)
-            if (count := len(hashed)) < options.min_tokens:
-                return None, None, count
-            sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
-            return hashed.content(options.ngrams), sketch, count
-        tokens = self._segment(text)
-        hashes = TokenHashes(tokens)
-        if len(hashes) < options.min_tokens:
+        tokens, hashes = self._hashed(text)
+        if len(hashes) < self._options.min_tokens:
             return None, None, len(hashes)
-        content = self._content(tokens, hashes)
-        sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
-        return content, sketch, len(hashes)
+        sketch = hashes.sketch(_SKETCH_SHINGLE_TOKENS)
+        return self._content(tokens, hashes), sketch, len(hashes)
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
+        return self._content(*self._hashed(text))
+
+    def _hashed(self, text: str) -> tuple[Sequence[str], Tokens]:
+        """The tokens, none where the kernel cuts the text, and their hashes."""
         if self._by_kernel:
-            return compiled.hashed_words(text).content(self._options.ngrams)
+            return (), compiled.hashed_words(text)
         tokens = self._segment(text)
-        return self._content(tokens, TokenHashes(tokens))
+        return tokens, TokenHashes(tokens)
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
@@ -304,13 +301,12 @@ class Fingerprinter:
             is_main[place] = True
         return "\n".join(compress(blocks.texts, is_main)), is_main
 
-    def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
+    def _content(self, tokens: Sequence[str], hashes: Tokens) -> int | None:
         options = self._options
         if self._plain:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
-            rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
-            return simhash(rows)
+            return hashes.content(options.ngrams)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)

@@ -45,7 +45,7 @@ TEXTS = st.text(st.sampled_from(TELLING), max_size=300) | st.text(max_size=100)
 def by_kernel(text: str) -> tuple[int, int | None]:
     """The number of the text's words, and the hash of all of them in a row."""
     hashed = compiled.hashed_words(text)
-    return len(hashed), compiled.sketch_of(hashed, max(1, len(hashed)))
+    return len(hashed), hashed.sketch(max(1, len(hashed)))
 
 
 def by_words(text: str) -> tuple[int, int | None]:
@@ -137,7 +137,7 @@ def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
 @examples(300)
 def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...]) -> None:
     options = Options(ngrams=ngrams, min_tokens=1)
-    assert compiled.votes_by_kernel(options)
+    assert Fingerprinter(options)._by_kernel
     assert BothWays(options).differing(lambda maker: maker.fingerprint_text(text)) == []
 
 
@@ -247,8 +247,8 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         {"preset": "mfonda", "segmenter": "words"},
         {"top_n": 5},
     ]
-    assert compiled.votes_by_kernel(Options())
-    assert [given for given in others if compiled.votes_by_kernel(Options(**given))] == []
+    assert Fingerprinter()._by_kernel
+    assert [given for given in others if Fingerprinter(Options(**given))._by_kernel] == []
 
 
 @given(
