@@ -184,10 +184,9 @@ def test_the_rules_of_the_main_text_are_the_pythons() -> None:
 def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
     source = Path(native.__file__).with_name("_rules.c").read_text(encoding="utf-8")
     (fields,) = re.findall(r"static struct {\n    double (.*?);", source, re.DOTALL)
-    names = [f"_{name}" for name in re.split(r",\s+", fields.upper())]
+    names = re.split(r",\s+", fields)
     assert len(names) == 22
-    names = [name if hasattr(boilerplate, name) else name[1:] for name in names]
-    assert [getattr(boilerplate, name) for name in names] == list(boilerplate._NUMBERS)
+    assert names == [*boilerplate._Rules._fields]
 
 
 @pytest.mark.parametrize(
