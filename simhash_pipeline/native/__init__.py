@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple, Protocol
 
 # Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
@@ -42,7 +42,7 @@ class Tokens(Protocol):
     def sketch(self, size: int, /) -> int | None: ...
 
 
-class Kernel(Protocol):
+class Kernel(Hashable, Protocol):
     """_kernel.c, whose docstrings say what its functions take and give."""
 
     Tokens: Callable[[], Any]  # its tokens are cut by `add`
@@ -76,10 +76,3 @@ kernel, missing = _chosen()
 def kind() -> str:
     """What hashes texts and reads pages: "compiled" or "Python"."""
     return "Python" if kernel is None else "compiled"
-
-
-def required() -> Kernel:
-    """The kernel; ImportError without."""
-    if kernel is None:
-        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
-    return kernel

@@ -509,7 +509,10 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
     set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
-    memcpy(folds, folded, sizeof folds);
+    for (uint32_t c = 0; c < BMP; c++) {
+        memcpy(&folds[c], folded + 4 * c, 4);
+        if (folds[c] < ELLIPSIS) folds[c] = Py_UNICODE_TOLOWER(folds[c] & (FIRST - 1)) | (folds[c] & ~(FIRST - 1));
+    }
     salt = given | 1;
     max_run = run;
     max_folded = longest;

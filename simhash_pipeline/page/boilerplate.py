@@ -124,7 +124,7 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
         main = _main_blocks(page, title_words)
     else:
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
-        main = _prepared().main_blocks(*columns, title_words)
+        main = _prepared(native.kernel).main_blocks(*columns, title_words)
     while _is_credit(page, main):
         main.pop()
     return main
@@ -151,9 +151,8 @@ def _main_blocks(page: Blocks, title_words: list[str]) -> list[int]:
 
 
 @cache
-def _prepared() -> native.Kernel:
+def _prepared(kernel: native.Kernel) -> native.Kernel:
     """The kernel with these rules: it has none of its own."""
-    kernel = native.required()
     tags = frozenset[str]().union(*_TRAITS)
     traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
     shares = [of.get(hint, -1.0) for of in (_MAX_SHARES, _MAX_MENU_SHARES) for hint in _HINTS]

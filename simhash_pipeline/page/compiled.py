@@ -112,7 +112,8 @@ class DictionaryNeeded(Exception):
 
 def hashed_words(text: str) -> Tokens:
     """The words of a text, as `segment.words` cuts them, by their murmur3."""
-    tokens = _prepared().Tokens()
+    kernel = cast("Kernel", native.kernel)
+    tokens = _prepared(kernel).Tokens()
     length = 0
     for piece in segment.pieces(text):
         said, is_folded, most = piece, False, segment.most_words(piece)
@@ -122,7 +123,7 @@ def hashed_words(text: str) -> Tokens:
                 said, is_folded = segment.folded_piece(piece), True
             elif may_load.get():
                 with _lock:
-                    _load_dictionary()
+                    _load_dictionary(kernel)
             else:
                 raise DictionaryNeeded
         length += size
@@ -130,20 +131,9 @@ def hashed_words(text: str) -> Tokens:
 
 
 @cache
-def _prepared() -> Kernel:
-    kernel = native.required()
-    folds = array("I", [folding.ASK]) * 0x10000
-    for character in folding.characters(folding.FOLDED_ALONE):
-        if (fold := folding.single_fold(character)) is not None:
-            folds[ord(character)] = folding.ELLIPSIS if fold == "..." else ord(fold.lower())
-    for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
-        folds[ord(character)] = ord(character)
-    for code, bits in folding.steady().items():
-        folds[code] = ord(folding.spelled(chr(code)).lower()) | bits
-    for character in folding.characters(folding.IN_WORDS):
-        folds[ord(character)] = folding.DROPPED
+def _prepared(kernel: Kernel) -> Kernel:
     salt = int.from_bytes(os.urandom(8), "little")
-    tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folds.tobytes()
+    tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folding.folds()
     kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)
     return kernel
 
@@ -153,7 +143,7 @@ def _packed(characters: str) -> bytes:
 
 
 @cache
-def _load_dictionary() -> None:
+def _load_dictionary(kernel: Kernel) -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()
     states, characters = han.STATES, folding.characters(han.HAN)
@@ -161,7 +151,7 @@ def _load_dictionary() -> None:
     transitions = array("d", [trans[a].get(b, han.NEVER) for a in states for b in states])
     emitted = array("d", [emit[state].get(c, han.NEVER) for c in characters for state in states])
     tables = (each.tobytes() for each in (starts, transitions, emitted))
-    _prepared().load_dictionary(han.dictionary(), *tables)
+    kernel.load_dictionary(han.dictionary(), *tables)
 
 
 def read_markup(source: bytes) -> MarkupRead | int | None:
@@ -171,15 +161,14 @@ def read_markup(source: bytes) -> MarkupRead | int | None:
     """
     if native.kernel is None:
         return None
-    found = _markup_reader().read_markup(source, SHALLOW - _SPARE_LEVELS)
-    if found == _TOO_DEEP and may_be_deep(source):
-        found = _markup_reader().read_markup(source, DEEP - _SPARE_LEVELS)
-    return found
+    read = _markup_reader(native.kernel).read_markup
+    found = read(source, SHALLOW - _SPARE_LEVELS)
+    is_deep = found == _TOO_DEEP and may_be_deep(source)
+    return read(source, DEEP - _SPARE_LEVELS) if is_deep else found
 
 
 @cache
-def _markup_reader() -> Kernel:
-    kernel = native.required()
+def _markup_reader(kernel: Kernel) -> Kernel:
     ended = sorted({tag for tags in ENDED_BY.values() for tag in tags})
     tags = {*blocks.KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
     bits = {tag: 1 << number for number, tag in enumerate(ended)}

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from simhash_pipeline import native
@@ -66,7 +67,7 @@ _MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
 # As in _kernel.c.
-ASK, DROPPED, ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_ASK_ENTRY, _DROPPED_ENTRY, _ELLIPSIS_ENTRY = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
 # All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
 # Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
@@ -115,7 +116,7 @@ def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
     if text.isascii():
         return text
-    if native.kernel is not None and (said := native.kernel.spelled(text, _packed())) is not None:
+    if native.kernel is not None and (said := native.kernel.spelled(text, folds())) is not None:
         return said
     units = _units(text.replace("…", "..."))
     found = _alone().take(units)
@@ -254,28 +255,27 @@ def _letters() -> Units:
 @cache
 def _alone() -> Units:
     """The same of any text; `_ASK` where that depends on what stands beside it."""
-    units = np.full(0x10000, _ASK, np.uint16)
-    for first, last in ranges(FOLDED_TO_THEMSELVES):
-        units[first : last + 1] = range(first, last + 1)
+    units = np.frombuffer(folds(), np.uint32)
+    others = np.where(units == _DROPPED_ENTRY, _DROPPED, _ASK)
+    return np.where(units < FIRST, units, others).astype(np.uint16)
+
+
+@cache
+def folds() -> bytes:
+    """What each unit of UTF-16 is spelled as, as _kernel.c has it: 4 bytes, with `steady` bits."""
+    found = array("I", [_ASK_ENTRY]) * 0x10000
+    for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
+        found[code] = code
     for character in characters(FOLDED_ALONE):
-        fold = single_fold(character)
-        units[ord(character)] = _ASK if fold is None or len(fold) > 1 else ord(fold)
-    units[[ord(character) for character in characters(IN_WORDS)]] = _DROPPED
-    return units
-
-
-@cache
-def _packed() -> bytes:
-    """`_alone` for the kernel, with `steady`."""
-    units = _alone().astype(np.uint32)
-    units[units >= _DROPPED] += ASK - _ASK
-    units[ord("…")] = ELLIPSIS
+        if (fold := single_fold(character)) is not None:
+            found[ord(character)] = _ELLIPSIS_ENTRY if fold == "..." else ord(fold)
+    for character in characters(IN_WORDS):
+        found[ord(character)] = _DROPPED_ENTRY
     for code, bits in steady().items():
-        units[code] = ord(_by_code().get(code, chr(code))) | bits
-    return units.tobytes()
+        found[code] = ord(_by_code().get(code, chr(code))) | bits
+    return found.tobytes()
 
 
-@cache
 def steady() -> dict[int, int]:
     """More characters that NFKC leaves as they are, but that it may sort or compose with others.
 

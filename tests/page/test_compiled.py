@@ -76,9 +76,9 @@ def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
     for first, second in product(steady, behind):
         text = chr(first) + chr(second)
         if unicodedata.normalize("NFKC", text) != text:
-            assert kernel.spelled(text, folding._packed()) is None, ascii(text)
-    assert kernel.spelled("\u0e01\u0e49" * 40, folding._packed()) == "\u0e01\u0e49" * 40
-    assert kernel.spelled("\u0e01" + "\u0e49" * 31, folding._packed()) is None
+            assert kernel.spelled(text, folding.folds()) is None, ascii(text)
+    assert kernel.spelled("\u0e01\u0e49" * 40, folding.folds()) == "\u0e01\u0e49" * 40
+    assert kernel.spelled("\u0e01" + "\u0e49" * 31, folding.folds()) is None
 
 
 @given(st.data())
@@ -217,7 +217,8 @@ def test_the_rules_refuse_what_are_no_blocks(
         "hints": [(0, 1, "links")],
         "words": ["word"],
     }
-    kernel: Any = boilerplate._prepared()
+    assert native.kernel is not None
+    kernel: Any = boilerplate._prepared(native.kernel)
     assert kernel.main_blocks(*columns.values()) == [0, 1]
     with pytest.raises(error):
         kernel.main_blocks(*{**columns, **changed}.values())
