@@ -149,10 +149,10 @@ def read(page: Elements) -> Blocks:
     """
     found = Blocks()
     texts, kind_of = found.texts, KINDS.get
-    body = page.elements[0].find("body")
-    start = 0 if body is None else page.elements.index(body)
-    body, level = page.elements[start], page.depths[start]
-    inside = islice(page.rows(), start + 1, None)
+    found_body = page[0][0].find("body")
+    body = page[0][0] if found_body is None else found_body
+    start, level = next((at, row[2]) for at, row in enumerate(page) if row[0] is body)
+    inside = islice(page, start + 1, None)
     # Of each open element: itself, its tag, its kind, and its first block.
     path: list[tuple[_Element, str, int, int]] = []
     parts = [body.text] if body.text and not body.text.isspace() else []
