@@ -182,14 +182,10 @@ class _Words:
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
             return _PLAIN_TOKEN.findall(text)
-        if not by_jieba:
-            return _found(self._word_or_character, text)
-        return han_cut(_found(self._token, text), self._han)
-
-
-def _found(tokens: re.Pattern[str], text: str) -> list[str]:
-    """The tokens; of a character that the next one belongs to, with that one."""
-    return [found[1] or found[0] for found in tokens.finditer(text)]
+        tokens = self._token if by_jieba else self._word_or_character
+        # The group is a character with the next one, where that belongs to it.
+        words = [found[1] or found[0] for found in tokens.finditer(text)]
+        return han_cut(words, self._han) if by_jieba else words
 
 
 def _whole(word: str) -> str:
