@@ -29,9 +29,7 @@ class MarkupRead(NamedTuple):
     nodes: int  # of the outline
     structure: int  # 64 bits, however few the nodes are
     head: Head
-    titles: list[str]  # of title elements, of og:title, and of h1s
-    og_titles: list[str]
-    headings: list[str]
+    titles: list[str]  # of title elements, of og:title, and of h1s, in this order
 
 
 class Tokens(Protocol):

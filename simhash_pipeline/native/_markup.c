@@ -1016,6 +1016,8 @@ static void read_page(Page *page, const uint8_t *p) {
     if (page->stage == BEFORE_BODY && !page->front) unsure(page, NO_BODY);
     while (page->why == SURE && page->depth) close_last(page);
     if (page->why == SURE) end_block(page, BODY);
+    for (int list = OG_TITLES; list <= HEADINGS; list++)
+        if (PyList_SetSlice(page->lists[TITLES], PY_SSIZE_T_MAX, PY_SSIZE_T_MAX, page->lists[list]) < 0) failed(page);
 }
 
 /* ---- answers */
@@ -1073,9 +1075,8 @@ static PyObject *answer_of(Page *page) {
     PyObject **lists = page->lists;
     unsigned long long bits = page->why == SURE ? structure(page) : 0;
     if (page->why != SURE) return page->why == FAILED ? NULL : PyLong_FromLong(page->why);
-    return Py_BuildValue("(OOOOOOO)nKOOOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
-                         lists[HINTS], lists[HIDDEN_TEXTS], (Py_ssize_t)page->node_count, bits, lists[ROWS],
-                         lists[TITLES], lists[OG_TITLES], lists[HEADINGS]);
+    return Py_BuildValue("(OOOOOOO)nKOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
+                         lists[HINTS], lists[HIDDEN_TEXTS], (Py_ssize_t)page->node_count, bits, lists[ROWS], lists[TITLES]);
 }
 
 static void page_free(Page *page) {
@@ -1100,7 +1101,7 @@ static int page_begin(Page *page, Text source) {
     return (is_marked || memchr(source.at, 0, source.size) != NULL) ? unsure(page, ODD_BYTES) : 1;
 }
 
-/* read_markup(source, max_depth): its blocks, outline, head, titles, og:titles and h1s, or the number of a rule. */
+/* read_markup(source, max_depth): its blocks, outline, head and titles, or the number of a rule. */
 PyObject *read_markup(PyObject *module, PyObject *args) {
     Page page = {0};
     PyObject *source, *answer;

@@ -17,7 +17,7 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.bits import np
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import Head, MarkupRead, Tokens
+from simhash_pipeline.native import MarkupRead, Tokens
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
@@ -357,6 +357,7 @@ class Page:
         self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
         self.source = before_wide_tag(source) if self._marked is None else source
         self.cut = cut or len(self.source) < len(source)
+        self.head = titles.head_of(self.root) if self._marked is None else self._marked.head
 
     @cached_property
     def root(self) -> _Element:
@@ -367,16 +368,10 @@ class Page:
     def _elements(self) -> Elements:
         return elements_of(self.root)
 
-    @cached_property
-    def head(self) -> Head:
-        """What stands in its head."""
-        return titles.head_of(self.root) if self._marked is None else self._marked.head
-
     def title(self) -> str:
         """See `title_of`."""
-        if (marked := self._marked) is None:
-            return titles.title_of(self.root, self.head)
-        return titles.title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
+        found = titles.titles_in(self.root) if self._marked is None else self._marked.titles
+        return titles.title_of(self.head, found)
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import np
 from simhash_pipeline.errors import OptionsError, PageError
@@ -19,6 +18,7 @@ from simhash_pipeline.page.folding import (
     FOLDED_ALONE,
     FOLDED_TO_THEMSELVES,
     MARKS,
+    Units,
     characters,
     folded,
     ranges,
@@ -32,9 +32,6 @@ from simhash_pipeline.page.han import (
     han_cut,
     jieba_tokenizer,
 )
-
-if TYPE_CHECKING:
-    from simhash_pipeline.page.han import Units
 
 Segment = Callable[[str], list[str]]
 

@@ -90,13 +90,8 @@ def head_of(root: _Element) -> Head:
     ]
 
 
-def title_of(root: _Element, head: Head | None = None) -> str:
-    """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
-    return title_among(head or head_of(root), _titles(root))
-
-
-def title_among(head: Head, texts: Iterable[str]) -> str:
-    """As `title_of`, of a head and what else may be the title, best first."""
+def title_of(head: Head, texts: Iterable[str]) -> str:
+    """The title of a head, or else the first of the `titles_in` the page; white space collapsed."""
     said = (text for tag, _, _, _, text in head if tag == "title")
     titles = (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))
     return next(filter(None, titles), "")
@@ -120,7 +115,8 @@ def canonical_url(head: Head, url: str | None) -> str | None:
         return None
 
 
-def _titles(root: _Element) -> Iterator[str]:
+def titles_in(root: _Element) -> Iterator[str]:
+    """The texts of its title elements, of og:title and of its h1s, in this order."""
     for element in islice(root.iter("title"), MAX_TITLES):
         parent = element.getparent()
         if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
