@@ -14,7 +14,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 # Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
 # content of a title is its text.
@@ -57,18 +57,13 @@ class Kernel(Hashable, Protocol):
     main_blocks: Callable[..., list[int]]
 
 
-def _chosen() -> tuple[Kernel | None, str]:
-    """The kernel, and what is missing: "" if nothing is, or nothing is wanted."""
-    if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
-        return None, ""
+kernel: Kernel | None = None
+missing = ""  # what was wanted and is not there
+if os.environ.get("SIMHASH_NATIVE") != "0" and sys.byteorder == "little":
     try:
-        built: Any = importlib.import_module("simhash_pipeline.native._kernel")
+        kernel = cast("Kernel", importlib.import_module("simhash_pipeline.native._kernel"))
     except ImportError:
-        return None, "the compiled kernel, which was not built"
-    return built, ""
-
-
-kernel, missing = _chosen()
+        missing = "the compiled kernel, which was not built"
 
 
 def kind() -> str:

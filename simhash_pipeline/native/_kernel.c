@@ -279,23 +279,8 @@ static void add_token(Tokens *self, const uint32_t *text, size_t count) {
     uint8_t *out = self->utf8;
     for (size_t i = 0; i < count; i++) {
         uint32_t c = text[i];
-        if (c < 0x80) {
-            *out++ = (uint8_t)c;
-        } else if (c < 0x800) {
-            *out++ = (uint8_t)(0xC0 | c >> 6);
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        } else if (c >= 0xD800 && c < 0xE000) {
-            *out++ = '?';
-        } else if (c < 0x10000) {
-            *out++ = (uint8_t)(0xE0 | c >> 12);
-            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        } else {
-            *out++ = (uint8_t)(0xF0 | c >> 18);
-            *out++ = (uint8_t)(0x80 | (c >> 12 & 63));
-            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        }
+        if (c < 0x80) *out++ = (uint8_t)c;
+        else out += put(out, c >= 0xD800 && c < 0xE000 ? '?' : c);
     }
     murmur3(self->utf8, (size_t)(out - self->utf8), &self->lo[self->count], &self->hi[self->count]);
     self->count++;

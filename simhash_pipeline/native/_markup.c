@@ -223,15 +223,6 @@ static Tag *known_tags;
 static Reference *references;
 static size_t known_room, references_room;
 
-/* Writes a character; its bytes. */
-static size_t put(uint8_t *out, uint32_t code) {
-    size_t size = 0;
-    int bits = code < 0x80 ? 0 : code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
-    out[size++] = (uint8_t)((bits == 0 ? 0 : bits == 6 ? 0xC0 : bits == 12 ? 0xE0 : 0xF0) | code >> bits);
-    while (bits) out[size++] = (uint8_t)(0x80 | (code >> (bits -= 6) & 0x3F));
-    return size;
-}
-
 static int digit_of(uint8_t c, int is_hex) {
     if (IS_DIGIT(c)) return c - '0';
     return is_hex && (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;

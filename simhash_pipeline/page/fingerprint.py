@@ -30,7 +30,7 @@ from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
-from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
+from simhash_pipeline.page.simhash import counted_ngrams, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import (
@@ -193,7 +193,10 @@ class Fingerprinter:
         )
         if found.content is not None:
             return found
-        return _with_unread(found, page.root, blocks.hidden)
+        unread, article = unread_digest(page.root, blocks.hidden, url), found.article
+        if article is not None:  # another one if what isn't read changes
+            article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
+        return replace(found, unread=unread, article=article)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -314,19 +317,13 @@ class Fingerprinter:
     def _features(self, tokens: Sequence[str]) -> Mapping[str, float]:
         words = self._without_stops(tokens)
         weights = self._weigh(counted_ngrams(words, self._options.ngrams, self._joiner))
-        return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
+        if self._options.top_n is None:
+            return weights
+        by_weight = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+        return dict(by_weight[: self._options.top_n])  # of equal ones the first by code point
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
-
-
-def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
-    """A thin page with what isn't read of it; another article text if that changes."""
-    unread = unread_digest(root, hidden, page.url)
-    article = page.article
-    if article is not None:
-        article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
-    return replace(page, unread=unread, article=article)
 
 
 def sentences(text: str) -> list[str]:

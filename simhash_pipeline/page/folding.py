@@ -123,7 +123,10 @@ def spelled(text: str) -> str:
     if found.max(initial=0) < _DROPPED:
         return _text(found)
     if (found == _ASK).any():
-        found = _letters().take(_units(_composed(_text(units[found != _DROPPED]))))
+        text = _text(units[found != _DROPPED])
+        if _NON_JOINER in text:
+            text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+        found = _letters().take(_units(nfkc(text)))
     return _text(found[found != _DROPPED])
 
 
@@ -192,13 +195,6 @@ def ranges(pattern: str) -> list[tuple[int, int]]:
 def characters(pattern: str) -> list[str]:
     """The characters of a character class."""
     return [chr(code) for first, last in ranges(pattern) for code in range(first, last + 1)]
-
-
-def _composed(text: str) -> str:
-    """NFKC, without joiners."""
-    if _NON_JOINER in text:
-        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-    return nfkc(text)
 
 
 def _is_mark(character: str) -> bool:

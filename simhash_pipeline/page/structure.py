@@ -30,10 +30,10 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
+from typing import NamedTuple
 
 from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.options import Options
@@ -73,8 +73,7 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     return simhash(hash_rows("fnv1")(features), weights, ">=0")
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
 
     tags: list[str]

@@ -25,10 +25,9 @@ import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urljoin
 
 import mmh3
@@ -206,8 +205,7 @@ class Titled(Protocol):
     def codes(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """What a page's titles and text say of its name."""
 
     repeated: str  # the first heading, if the title repeats it; else ""
@@ -445,7 +443,6 @@ def _share_half(words: Collection[str], others: Collection[str]) -> bool:
 
 
 def _place_in(word: str, text: str) -> int | None:
-    """Where the word stands in the text as a word, not as a part of one."""
     if word[0] in _SIGNS:
         return None
     at = text.find(word)
