@@ -554,7 +554,7 @@ static int is_hidden(Page *page, const Open *open) {
     return has(open, STYLE) && style_hides(page, value_of(page, open, STYLE));
 }
 
-/* Blocks._set_aside, of all that is in this element. */
+/* What Blocks.close does with all that is in a hidden element. */
 static void set_aside(Page *page, const Open *open) {
     for (Py_ssize_t i = open->block; i < length_of(page, TEXTS); i++)
         append(page, HIDDEN_TEXTS, Py_NewRef(PyList_GET_ITEM(page->lists[TEXTS], i)));

@@ -118,7 +118,12 @@ class Blocks:
         """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
-            self._set_aside(start)
+            self.hidden += self.texts[start:]
+            for column in (self.texts, self.tags, self.sizes, self.link_shares):
+                del column[start:]
+            for ranges in (self.boxes, self.hints):
+                while ranges and ranges[-1][0] >= start:
+                    ranges.pop()
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, name))
@@ -131,14 +136,6 @@ class Blocks:
     def finish(self) -> None:
         """Decides what the hints mean, when all blocks are there."""
         self.hints = _decided_hints(self, _sorted(self.hints))
-
-    def _set_aside(self, start: int) -> None:
-        self.hidden += self.texts[start:]
-        for column in (self.texts, self.tags, self.sizes, self.link_shares):
-            del column[start:]
-        for ranges in (self.boxes, self.hints):
-            while ranges and ranges[-1][0] >= start:
-                ranges.pop()
 
 
 def read(page: Elements) -> Blocks:

@@ -158,16 +158,17 @@ def words_of(text: str) -> list[str]:
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    is_mark = _marks().take(units := _units(text))
+    marks, changing = _flags()
+    is_mark = marks.take(units := _units(text))
     if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
         others = np.flatnonzero(~is_mark)
         is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-        if is_long and (marks := "".join(filter(_is_mark, set(text)))):
-            text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+        if is_long and (found := "".join(filter(_is_mark, set(text)))):
+            text = re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text)
     if unicodedata.is_normalized("NFKC", text):
         return text
     # np.unique imports numpy.ma, which nothing else needs.
-    codes = sorted({*units[_changing().take(units)].tolist()})
+    codes = sorted({*units[changing.take(units)].tolist()})
     folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
     if len(folds) > _MANY_FOLDS:
         return unicodedata.normalize("NFKC", text.translate(folds))
@@ -210,23 +211,15 @@ def _text(units: Units) -> str:
 
 
 @cache
-def _marks() -> NDArray[np.bool_]:
-    """Which units of UTF-16 may be marks: of those beyond 16 bits all."""
-    flags = np.zeros(0x10000, np.bool_)
-    flags[[code for code in _VARYING if _is_mark(chr(code))]] = True
-    flags[0xD800:0xE000] = True
-    return flags
-
-
-@cache
-def _changing() -> NDArray[np.bool_]:
-    """Which units NFKC changes.
+def _flags() -> NDArray[np.bool_]:
+    """Which units of UTF-16 may be marks, of those beyond 16 bits all; and which NFKC changes.
 
     Python normalizes a text with one such character a hundred times as slowly as one without.
     """
-    flags = np.zeros(0x10000, np.bool_)
-    changing = [c for c in _VARYING if unicodedata.normalize("NFKC", chr(c)) != chr(c)]
-    flags[changing] = True
+    flags = np.zeros((2, 0x10000), np.bool_)
+    of_each = [(_is_mark(c), not unicodedata.is_normalized("NFKC", c)) for c in map(chr, _VARYING)]
+    flags[:, [*_VARYING]] = np.transpose(of_each)
+    flags[0, 0xD800:0xE000] = True
     return flags
 
 

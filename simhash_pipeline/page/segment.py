@@ -126,16 +126,6 @@ def _users_segmenter(path: str) -> Segment:
     return checked
 
 
-def words(text: str) -> list[str]:
-    """Lower-case words of the NFKC text in reading order, without punctuation.
-
-    A word that may be hyphenated (infor&shy;mation) is one word.
-    A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
-    In pieces that begin after the 40,000th character each Han character is a word of its own.
-    """
-    return _default_words.cut(text)
-
-
 class _Words:
     """The segmentation `words`, with a user's own words."""
 
@@ -154,6 +144,12 @@ class _Words:
             self._word_or_character = re.compile(f"{mixed}|{WORD_OR_CHARACTER.pattern}")
 
     def cut(self, text: str) -> list[str]:
+        """Lower-case words of the NFKC text in reading order, without punctuation.
+
+        A word that may be hyphenated (infor&shy;mation) is one word.
+        A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
+        In pieces that begin after the 40,000th character each Han character is a word of its own.
+        """
         found, length = list[str](), 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
@@ -271,4 +267,4 @@ def _jieba_words(added: tuple[UserWord, ...]) -> Segment:
     return lambda text: [word for word in cut(text) if any(map(str.isalnum, word))]
 
 
-_default_words = _Words()
+words = _Words().cut
