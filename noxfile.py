@@ -27,7 +27,7 @@ HANGING_ON_VERSIONS = [
     "tests/page/test_soup.py",
     *(
         f"tests/crawl/test_{name}.py"
-        for name in ("addon", "feeds", "outcomes", "order", "pipeline", "readers", "two_phases")
+        for name in ("addon", "feeds", "outcomes", "order", "pipeline")
     ),
 ]
 

@@ -14,6 +14,7 @@ from tests.trees import parse
 STORY = "/en/port/crane-seven"
 
 
+@pytest.mark.ci
 def test_the_demo_sites_pages_are_told_apart_as_well_as_ever() -> None:
     rows, digests = demo_rows()
     floors = read_floors()
