@@ -52,7 +52,7 @@ class Kernel(Hashable, Protocol):
     places: Callable[[tuple[str, ...], bytes, str, str, int], list[tuple[int, str]]]
     kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]
     set_markup: Callable[..., None]
-    read_markup: Callable[[bytes, int], MarkupRead | int]
+    read_markup: Callable[[bytes, int], MarkupRead | str]
     set_rules: Callable[[bytes, dict[str, int], dict[str, int], str, str, str], None]
     main_blocks: Callable[..., list[int]]
 

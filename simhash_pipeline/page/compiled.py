@@ -6,8 +6,8 @@ asks of segment.py.
 
 libxml2 cuts tags as HTML5 does, but it keeps a plain stack: a start tag ends the elements that
 ENDED_BY names, as long as one of them is the last that is open; an end tag ends all that was opened
-since its own start tag, unless something of a higher rank was. Where a page breaks one of RULES it
-is parsed, and the Python reads the tree, which says what is right.
+since its own start tag, unless something of a higher rank was. A page that breaks a rule of
+_markup.c is parsed, and the Python reads the tree, which says what is right.
 """
 
 from __future__ import annotations
@@ -34,21 +34,6 @@ _NO_DICTIONARY = -2  # what `Tokens.add` of _kernel.c answers
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
-# Why a page is read by the Python, by the numbers that the kernel gives.
-RULES = (
-    "sure",
-    "the head holds what is no metadata",
-    "no body",
-    "too deep",
-    "a long name",
-    "many attributes",
-    "odd bytes",
-    "a digit beyond ASCII in a class",
-    "</body or </html in a text",
-    "an odd root",
-    "names clash",
-)
-_TOO_DEEP = RULES.index("too deep")
 _NUMBERED = ["html", "head", "body", "div", "p", "title", "h1", "meta", "a"]  # as in _markup.c
 _VOID_TAGS = "area base basefont br col frame hr img input isindex link meta param"
 VOID = frozenset(_VOID_TAGS.split())
@@ -155,16 +140,13 @@ def _load_dictionary(kernel: Kernel) -> None:
     kernel.load_dictionary(han.dictionary(), *tables)
 
 
-def read_markup(source: bytes) -> MarkupRead | int | None:
-    """What the kernel reads of UTF-8 markup, or the number of the rule in RULES that breaks it.
-
-    None without a kernel.
-    """
+def read_markup(source: bytes) -> MarkupRead | str | None:
+    """What the kernel reads of UTF-8 markup, or the rule that it breaks; None without a kernel."""
     if native.kernel is None:
         return None
     read = _markup_reader(native.kernel).read_markup
     found = read(source, SHALLOW - _SPARE_LEVELS)
-    is_deep = found == _TOO_DEEP and may_be_deep(source)
+    is_deep = found == "too deep" and may_be_deep(source)
     return read(source, DEEP - _SPARE_LEVELS) if is_deep else found
 
 
