@@ -15,7 +15,7 @@ import shlex
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -198,11 +198,11 @@ class DropLog:
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
-            similarity=_rounded(verdict.similarity),
+            similarity=_rounded(verdict.similarity, 4),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
-            main_share=_rounded(page.main_share),
+            main_share=_rounded(page.main_share, 2),
             thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
@@ -270,8 +270,8 @@ class DropLog:
             raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
 
 
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 2)
+def _rounded(share: float | None, digits: int) -> float | None:
+    return None if share is None else round(share, digits)
 
 
 def _title(title: str) -> str:
@@ -415,18 +415,19 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
     return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
 
 
-def late_settings(path: Path, spider: str, options: Options) -> list[str]:
-    """The settings that were other ones in the spider's last whole run, of those that note more.
-
-    Empty if the log's last mebibyte has no such run.
-    """
-    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+def earlier_records(path: Path) -> list[Drop | Run]:
+    """Those in the log's last mebibyte, the last one first; none of a log that can't be read."""
     with suppress(DropLogError):  # the crawl starts all the same
-        for run in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
-            if isinstance(run, Run) and run.spider == spider:
-                late = (name for name in _NOTED if run.options.get(name, now[name]) != now[name])
-                return [f"{PREFIX}{name.upper()}" for name in late]
+        return [*_last_records(path)] if path.is_file() else []  # to open a pipe would wait
     return []
+
+
+def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) -> list[str]:
+    """The settings that were other ones in the spider's last run, of those that note more."""
+    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+    runs = (run for run in earlier if isinstance(run, Run) and run.spider == spider)
+    then = next((run.options for run in runs), now)
+    return [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
 
 
 def _last_records(path: Path) -> Iterator[Drop | Run]:

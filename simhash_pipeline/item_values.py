@@ -556,11 +556,16 @@ def say_more(values: bytes | None, others: bytes | None) -> bool:
     return values is not None and (others is None or row_of(values) not in rows_in(others))
 
 
+def counted_names(values: bytes) -> bytes:
+    """The names, a byte each, whose values count: they are on the page, or were named."""
+    return bytes(name for name, value in _by_name(values).items() if any(value))
+
+
 def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):
         return False
-    return sum(map(any, _by_name(values).values())) > 1
+    return len(counted_names(values)) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

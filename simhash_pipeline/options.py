@@ -246,8 +246,9 @@ class Options:
     sketches differ.
     """
     min_similarity: float = _option(0.85, SIMILARITY)
-    """Two pages of one site are twins only if their page-specific texts are at least this similar
-    (0-1): all visible text except menus and what the site repeats. 0 turns it off.
+    """Two pages of one template are twins only if their page-specific texts are at least this
+    similar (0-1): all visible text except menus and what the site repeats; in two templates of a
+    site 0.5 of the main texts is enough. 0 turns it off.
     """
     min_tokens: int = _option(50, whole(1, 10_000, "tokens"))
     """Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the same

@@ -109,5 +109,5 @@ class TextBuffer:
 
 
 def _line(pair: tuple[str, str]) -> str:
-    name, value = (" ".join(text[:VALUE_CHARS].split()) for text in pair)
+    name, value = (" ".join(text[:VALUE_CHARS].lstrip("\0").split()) for text in pair)
     return f"{name}: {value}"

@@ -82,14 +82,18 @@ def learn(
 ) -> Learnt:
     """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages.
 
-    The `trusted` query keys are taken also if stories differ in them.
+    The `trusted` query keys are taken also if few drops need them or stories differ in them.
     """
     pairs = dict.fromkeys(drops)
     stories = _stories(pairs, kept)
     differing = {pair: differences(*pair) for pair in pairs}
     support = Counter(chain.from_iterable(differing.values()))
     example = {rule: pair for pair in reversed(differing) for rule in differing[pair]}
-    tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
+    tried = [
+        rule
+        for rule, count in support.most_common(_MAX_RULES)
+        if count >= min_support or rule.key in trusted
+    ]
     against = {rule: _merged(stories, rule) for rule in tried}
     for rule in tried:
         if rule.key in trusted or (

@@ -13,9 +13,8 @@ from tests.documents import DOCS
 PAGE = DOCS / "reference/commands.md"
 HEAD = """# Commands
 
-Made from the code. Each command exists as `scrapy simhash` and as `simhash`; `--help` prints the
-same. Each takes `-s NAME=VALUE`, repeatedly: a setting in place of the project's. Where a
-section names them,
+Each command exists as `scrapy simhash` and as `simhash`; `--help` prints the same. Each takes
+`-s NAME=VALUE`, repeatedly: a setting in place of the project's. Where a section names them,
 
 - `--json` prints JSON, one object a line;
 - `-S`, `--store` names a store: a URL such as `sqlite:///seen.sqlite`, or an SQLite file;
@@ -47,7 +46,8 @@ KEYS = {
         "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
     ),
     "dedup": (
-        "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `output`, "
+        "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `item_values` (pages "
+        "that have some), `output`, "
         "`drop_log`; `copies` and `unread` where they are written"
     ),
     "settings": (

@@ -227,6 +227,12 @@ def test_without_enough_drops_there_are_none(simhash: Simhash, crawled: Path) ->
     assert result.stdout == "No query key explains enough drops; 4 pages kept.\n"
 
 
+def test_a_key_that_is_named_needs_one_drop(simhash: Simhash, crawled: Path) -> None:
+    write_log(crawled / "log", [drop(url=f"{A}/1?sid=1", twin_url=f"{A}/1")])
+    result = simhash(crawled, "rules", "log", "-S", "seen.sqlite", "--take", "sid")
+    assert "  sid in URLs of a.example\n    1 drop explained; no URLs" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -236,6 +242,7 @@ def test_without_enough_drops_there_are_none(simhash: Simhash, crawled: Path) ->
         (["-S", "seen.sqlite"], "there is no drop log in .scrapy/simhash"),
         (["log", "-S", "seen.sqlite", "--min-support", "0"], "must be a whole number, 1 or more"),
         (["log", "-S", "seen.sqlite", "-o", "log"], "log"),
+        (["log", "-S", "seen.sqlite", "--take", "id"], "no drop differs from its kept page in"),
     ],
 )
 def test_wrong_use_gets_one_line_and_exit_code_2(

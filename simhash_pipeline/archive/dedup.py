@@ -27,6 +27,7 @@ from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, 
 from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.item_values import NO_VALUES
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
@@ -58,8 +59,11 @@ RESULT = f"""
         JOIN input ON input.place = page.input
     ORDER BY page.position
 """
+_OF_URL = len(NO_VALUES) + 4  # bytes of an item's values that say its URL alone
 COUNTS = f"""
-    SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED}
+    SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages,
+        count(*) FILTER (WHERE octet_length(page.item_values) > {_OF_URL}) AS item_values
+    FROM {JUDGED}
     GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept
 """
 
@@ -94,6 +98,7 @@ class DedupResult:
     dropped: dict[str, int]
     skipped: dict[str, int]  # records that aren't meant to be pages, by kind
     faults: dict[str, int]  # records that can't be read, by kind
+    item_values: int = 0  # pages of which an input holds more than URL and HTML
 
 
 def dedup(job: DedupJob) -> DedupResult:
@@ -137,7 +142,8 @@ def _run(
     with closing(DuckDb(folder)) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
-        pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
+        counted = [*engine.rows(COUNTS)]
+        pages = [(row["kept"], row["reason"], row["pages"]) for row in counted]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
         if job.store is not None:
             fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
@@ -153,6 +159,7 @@ def _run(
         dropped={reason: count for kept, reason, count in pages if not kept},
         skipped=dict(reading.skipped.most_common()),
         faults=dict(Counter(fault.kind for _, fault in reading.faults)),
+        item_values=sum(row["item_values"] for row in counted),
     )
 
 

@@ -8,15 +8,16 @@ import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
+from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from simhash_pipeline.answers import FORMULA
+from simhash_pipeline.answers import FORMULA, read_sheet
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
@@ -38,9 +39,10 @@ from simhash_pipeline.cli.resolve import (
     text_of,
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
+from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Summary
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
@@ -59,6 +61,7 @@ SHEET = {
     **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
     **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
+SHOWN_RUNS = 20
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
@@ -68,32 +71,35 @@ class DroppedCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log_and_run(parser, "last")
         flag(parser, "--kept", "list the pages that were kept although a stored page is near")
-        flag(parser, "--list", "print a line for each drop, as with --csv: URL, twin, reason")
+        flag(parser, "--list", "print each drop in a line: URL, twin, reason")
         flag(
             parser,
             "--csv",
-            "print a CSV line for each drop, or near miss with --kept, for a spreadsheet. With "
-            "answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
+            "print drops, or near misses with --kept, as CSV for Excel. With answers in the first "
+            "column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
         add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
+        what = "separate cells by semicolons, for Excel where numbers have a decimal comma"
+        flag(parser, "--semicolons", what)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = resolve_log(arguments, settings)
-        summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        picked = filter(summary.selection.picks, log)
-        drops = (each for each in picked if isinstance(each, Drop))
+        summary, log = _summary(arguments, path), LogReader(path)
+        drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
         drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
+            _refuse_answered(arguments.output)
             with (
                 atomic_write(arguments.output, [path]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
             ):
-                lines = _write_sheet(drops, file)
+                lines = _write_sheet(drops, file, mark)
             print_lines([f"{arguments.output}: {counted(lines, 'line')}"])
         elif arguments.csv:
             if isinstance(sys.stdout, io.TextIOWrapper):
                 sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
-            _write_sheet(drops, sys.stdout)
+            _write_sheet(drops, sys.stdout, mark)
         elif arguments.list:
             for drop in drops:
                 print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
@@ -104,12 +110,21 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def _write_sheet(drops: Iterator[Drop], file: TextIO) -> int:
+def _refuse_answered(path: Path) -> None:
+    """UsageError for a sheet with answers, which a new one would replace."""
+    with suppress(SimhashError):  # another file
+        answers = len(read_sheet(path)) if path.is_file() else 0
+        if answers:
+            rule = "move it, or name another file"
+            raise UsageError(f"{path} has {counted(answers, 'answer')}: {rule}")
+
+
+def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
     """How many drops were written, behind a head with UTF-8's mark, which Excel needs.
 
     A log that can't be read fails before the head.
     """
-    sheet, lines = csv.writer(file), 0
+    sheet, lines = csv.writer(file, delimiter=mark), 0
     first = list(islice(drops, 1))
     sheet.writerow(["\ufeffanswer", *SHEET])
     for drop in chain(first, drops):
@@ -130,11 +145,11 @@ def add_log_and_run(parser: argparse.ArgumentParser, default: str) -> None:
     add(parser, "--run", "a run: how its id begins, `last` or `all`", default=default)
 
 
-def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
+def _summary(arguments: argparse.Namespace, path: Path) -> Summary:
     run = arguments.run
     if run == "last":  # of what comes through a pipe, all
         run = None if path.is_fifo() else last_run(path, arguments.spider)
-    return Selection(run=None if run == "all" else run, spider=arguments.spider)
+    return Summary(None if run == "all" else run, arguments.spider)
 
 
 def _nearness(drop: Drop) -> str:
@@ -166,6 +181,15 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
+    if len(summary.runs) > 1:
+        yield ""
+        yield Heading(f"Run (--run takes an id; the last {SHOWN_RUNS} at most)")
+        runs = [*summary.runs.values()][-SHOWN_RUNS:]
+        rows = [
+            (one.run[:8], one.spider, f"{minute(one.first)} UTC", counted(one.drops, "drop"))
+            for one in runs
+        ]
+        yield Grid(rows, right=(3,), indent=2)
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
@@ -252,7 +276,7 @@ class ReportCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = resolve_log(arguments, settings), arguments.output
         options = Options.from_settings(settings)
-        summary, log = Summary(_selection(arguments, path)), LogReader(path)
+        summary, log = _summary(arguments, path), LogReader(path)
         with ExitStack() as opened:
             read = [path, Path(arguments.log or path)]
             part = opened.enter_context(atomic_write(output, read))
@@ -314,13 +338,15 @@ class RulesCommand(Command):
             if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = []
-        if arguments.logs and not (arguments.store or arguments.spider):
+        if not (arguments.store or arguments.spider):
             stores = stores_of(spiders, settings)
         kept = set()
         for named in stores or [resolve_store(arguments, settings)]:
             with named.existing() as store:
                 kept |= {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
+        if absent := {*(arguments.take or ())} - {one.rule.key for one in learnt.evidence}:
+            raise UsageError(f"no drop differs from its kept page in the key {min(absent)!r}")
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
@@ -44,13 +44,12 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
+from simhash_pipeline.item_values import byte_of, counted_names
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
-    Comparison,
-    TextDiff,
     compare,
     marked,
     text_diff,
@@ -59,6 +58,7 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import DECIDING, why_rejected
 from simhash_pipeline.stores.contract import (
     Action,
+    PageText,
     Store,
     StoredPage,
     View,
@@ -79,14 +79,16 @@ class FingerprintCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        exit_code = 0
-        for page in fingerprinted(arguments, options):
-            if isinstance(page, PageError):
-                print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
+        exit_code, read = 0, reader(arguments, options)
+        for name in arguments.page_names:
+            try:
+                page = read(name)
+            except PageError as error:
+                print(f"{arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
                 exit_code = 2
-            else:
-                record = _record(page) | ({"text": page.text} if arguments.text else {})
-                print_result(record, _lines(page, record, options), arguments)
+                continue
+            record = _record(page) | ({"text": page.text} if arguments.text else {})
+            print_result(record, _lines(page, record, options), arguments)
         return exit_code
 
 
@@ -117,25 +119,25 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
     add(parser, "page_names", what, nargs=number, metavar="page")
 
 
-def fingerprinted(
-    arguments: argparse.Namespace, options: Options
-) -> Iterator[PageFingerprint | PageError]:
-    """The page of each named one, or a PageError whose message begins with the name."""
+def reader(arguments: argparse.Namespace, options: Options) -> Callable[[str], PageFingerprint]:
+    """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
     why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-    names, fingerprinter = arguments.page_names, Fingerprinter(options)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
+    fingerprinter, urls = Fingerprinter(options), filter(is_url, arguments.page_names)
+    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
     if fetched:
         arguments.crawler_process.crawl(_FetchSpider, found=fetched)
         arguments.crawler_process.start()
-    for name in names:
-        source = fetched.get(name)
+
+    def read(name: str) -> PageFingerprint:
         try:
-            source = source or _read(name)
+            source = fetched.get(name) or _read(name)
             if isinstance(source, PageError):
                 raise source
-            yield fingerprinter.read(source)
+            return fingerprinter.read(source)
         except PageError as error:
-            yield PageError(error.kind, f"{name}: {error}")
+            raise PageError(error.kind, f"{name}: {error}") from error
+
+    return read
 
 
 def _read(name: str) -> Source:
@@ -203,30 +205,26 @@ class CompareCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        pages = []
-        for page in fingerprinted(arguments, options):
-            if isinstance(page, PageError):
-                raise page
-            pages.append(page)
-        a, b = pages
-        found = compare(a, b, options)
-        print_lines(_compared(a, b, found, options, arguments.limit))
-        return 0 if found.are_twins else 1
+        a, b = map(reader(arguments, options), arguments.page_names)
+        verdict = compare(a, b, options)
+        print_lines(_compared(a, b, verdict, options, arguments.limit))
+        return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
 
 
 def _compared(
-    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
+    a: PageFingerprint, b: PageFingerprint, verdict: Verdict, options: Options, limit: int
 ) -> Iterator[Line]:
     sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
     yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
     yield ""
-    reason = found.verdict.reason if found.verdict.dropped else None
-    yield distance_grid(a, b, found.apart, fields(options, *THRESHOLDS), reason)
+    apart = distances(a, b)
+    reason = verdict.reason if verdict.dropped else None
+    yield distance_grid(a, b, apart, fields(options, *THRESHOLDS), reason)
     yield ""
-    yield Heading(_verdict(found.verdict, found.apart, options))
+    yield Heading(_verdict(verdict, apart, options))
     yield ""
-    yield from _changes("Changes of words in the main text", found.diff, limit)
-    yield from _changes("Changes of words outside it", found.left_out, limit)
+    yield from _changes("Changes of words in the main text", a.text, b.text, limit)
+    yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
 
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
@@ -258,6 +256,8 @@ def _share(page: PageFingerprint) -> str:
     return "" if page.main_share is None else f"{page.main_share:.0%} of the page"
 
 
+Opened: TypeAlias = tuple[Store, NamedStore]
+_NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 
 
@@ -286,7 +286,8 @@ def distance_grid(
     return Grid(rows)
 
 
-def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
+def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
+    diff = text_diff(text_a, text_b)
     changes = diff.changes
     yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
@@ -320,24 +321,26 @@ class ExplainCommand(Command):
         line = _last_line(logs, key, arguments.spider, settings)
         named = _stores(arguments, settings, line)
         with ExitStack() as opened:
-            stores = [(_opened(one, opened), one.options) for one in named]
+            stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
                 explained = _explained_kept(*kept, arguments.limit)
             elif line is not None:
-                explained = _explained_line(line, [one for one, _ in stores], arguments.limit)
+                explained = _explained_line(line, stores, arguments.limit)
             else:
-                print(printable(_unknown(key, len(logs), len(stores))), file=sys.stderr)
+                read = [*(log.name for log in logs), *(one.name for one in named)]
+                print(printable(_unknown(key, read)), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
             print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
 
-def _unknown(key: str, logs: int, stores: int) -> str:
+def _unknown(key: str, read: Sequence[str]) -> str:
     if "://" not in key:
         return f"{key} is not a URL, as https://example.org/story, and not a file"
-    where = f"in {counted(logs, 'drop log')} and {counted(stores, 'store')}"
-    return f"{key} is not known {where}; --log and --store name others"
+    more = f" and {len(read) - _NAMED:,} more" if len(read) > _NAMED else ""
+    where = f"{', '.join(read[:_NAMED])}{more}"
+    return f"{key} is not known in {where}; --spider, --log and --store name others"
 
 
 def _last_line(
@@ -371,14 +374,10 @@ def _stores(
     return found
 
 
-def _last_kept(
-    stores: Iterable[tuple[Store, Options]], key: str
-) -> tuple[StoredPage, Store, Options] | None:
+def _last_kept(stores: Iterable[Opened], key: str) -> tuple[StoredPage, Store, NamedStore] | None:
     """The stored page of this URL that was kept last."""
-    kept = (
-        (_kept_page(store, options.namespace, key), store, options) for store, options in stores
-    )
-    found = [(page, store, options) for page, store, options in kept if page is not None]
+    kept = ((_kept_page(store, one.options.namespace, key), store, one) for store, one in stores)
+    found = [(page, store, one) for page, store, one in kept if page is not None]
     return max(found, key=lambda one: one[0].first_seen, default=None)
 
 
@@ -390,7 +389,7 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
     return store
 
 
-def _explained_line(line: Drop, stores: Sequence[Store], limit: int) -> Iterator[Line]:
+def _explained_line(line: Drop, opened: Sequence[Opened], limit: int) -> Iterator[Line]:
     """By the line of a drop or near miss, and the twin in the first store that has it."""
     b = _bare_page(
         line.namespace,
@@ -406,16 +405,19 @@ def _explained_line(line: Drop, stores: Sequence[Store], limit: int) -> Iterator
     elif line.dry_run:
         why = f" (its item was kept: dry run or tagged){why}"
     yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
-    a = None
+    a, place = None, ""
     if line.twin_url is not None:
-        found = (_kept_page(store, line.namespace, line.twin_url) for store in stores)
-        bare = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
-        a = next(filter(None, found), bare)
-    yield from _titles(a, b, verb.lower())
+        a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+        for store, named in opened:
+            if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
+                a, place = stored, named.name
+                break
+    yield from _titles(a, b, verb.lower(), place)
     if a is not None:
         apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
         reason = None if line.is_near_miss else line.reason
         yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+        stores = [store for store, _ in opened]
         yield from _texts_compared(a, b, stores, limit, line.fields, line.similarity)
 
 
@@ -426,9 +428,11 @@ def _bits(digits: str | None) -> int | None:
         raise DropLogError(f"the log has {digits!r} for a fingerprint") from None
 
 
-def _explained_kept(page: StoredPage, store: Store, options: Options, limit: int) -> Iterator[Line]:
+def _explained_kept(
+    page: StoredPage, store: Store, named: NamedStore, limit: int
+) -> Iterator[Line]:
     """By the nearest other page of its store."""
-    near = _nearest(store, page)
+    near, options = _nearest(store, page), named.options
     when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
     if near is None:
         why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
@@ -436,14 +440,14 @@ def _explained_kept(page: StoredPage, store: Store, options: Options, limit: int
             few = f"as a thin page, of fewer than {options.min_tokens} tokens"
             why = f"{few}: no other stored page has its title and text."
         yield Heading(when + why)
-        yield from _titles(None, page, "kept")
+        yield from _titles(None, page, "kept", named.name)
         return
     texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
-    names = (line.partition(": ")[0] for text in texts if text for line in text.item.splitlines())
+    names = chain.from_iterable(_item(text) for text in texts if text)
     verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
     why = "it is near a page that is stored too; one of them was kept before the other was."
     yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
-    yield from _titles(near, page, "kept")
+    yield from _titles(near, page, "kept", named.name)
     yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
     alike = similarity(page, near, partial(store.repeated_text, page.namespace))
     yield from _texts_compared(near, page, [store], limit, verdict.differing_fields, alike)
@@ -477,11 +481,13 @@ def _bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
-def _titles(a: StoredPage | None, b: StoredPage, status: str) -> Iterator[Line]:
+def _titles(a: StoredPage | None, b: StoredPage, status: str, place: str) -> Iterator[Line]:
+    """Addresses and titles of the pages, and the store that has the kept one."""
     rows: list[tuple[str, str, str]] = []
     for name, state, page in (("A", "kept", a), ("B", status, b)):
         if page is not None:
             rows += [(name, state, page.shown_url), ("", "", page.title)]
+    rows.append(("", "store", place))
     yield from ("", Grid([row for row in rows if row[2]]))
 
 
@@ -505,15 +511,35 @@ def _texts_compared(
         keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
         yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
         return
-    diff = text_diff(text_a.text, text_b.text)
-    yield from _changes("Changes of words in the main text (as it was judged)", diff, limit)
+    what = "Changes of words in the main text (as it was judged)"
+    yield from _changes(what, text_a.text, text_b.text, limit)
+    items = [_item(text_a), _item(text_b)]
     if names:
         yield Heading("Values of their items that differ")
-        lines = (
-            [one.partition(": ") for one in text.item.splitlines()] for text in (text_a, text_b)
-        )
-        items = [{name: value for name, _, value in each} for each in lines]
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         yield Grid([("", "A", "B"), *values[:limit]], indent=2)
+    for name, page, text in (("A", a, text_a), ("B", b, text_b)):
+        if absent := _not_found(page, text):
+            yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
+            yield "  (those that SIMHASH_ITEM_FIELDS names count all the same)"
     if alike is not None:
         yield f"Their page-specific texts are {alike:.0%} the same."
+
+
+def _item(text: PageText) -> dict[str, str]:
+    """The values of its item by name, as far as they were kept."""
+    lines = (line.partition(": ") for line in text.item.splitlines())
+    return {name: value for name, _, value in lines}
+
+
+def _not_found(page: StoredPage, text: PageText) -> list[str]:
+    """The fields of its item that don't count, as their values are not on the page."""
+    if page.item_values is None:
+        return []
+    counted = counted_names(page.item_values)
+    shown = " ".join(f"{page.url} {text.title} {text.text} {text.left_out}".split()).lower()
+    return [
+        name
+        for name, value in _item(text).items()
+        if byte_of(name) not in counted and value.lower() not in shown
+    ]

@@ -75,7 +75,8 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
         return [store_at(options.store, options)]
-    found = stores_of(spider_files(STORE_SUFFIX), settings)
+    spiders = [*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)]
+    found = [one for one in stores_of(spiders, settings) if store_file(one.url)]  # no server's
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
@@ -156,6 +157,7 @@ class LogReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.name = shown_path(path)
         self._cut: list[str] = []  # the place of a truncated last line
 
     def __iter__(self) -> Iterator[Drop | Run]:

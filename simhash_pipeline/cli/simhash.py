@@ -49,6 +49,8 @@ COMMANDS = {
 _FILES = {
     **dict.fromkeys(("fingerprint", "compare", "explain"), "page"),
     **dict.fromkeys(("dropped", "report", "rules"), "drops"),
+    "dedup": "judge",
+    "settings": "store",
 }
 
 # As shells report programs that these signals ended.

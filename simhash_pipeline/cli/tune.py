@@ -34,9 +34,9 @@ _BY_RULE = {
 class TuneCommand(Command):
     prints_json = False
     epilog = (
-        "The sheet is a CSV file with the columns answer (y for a copy, n for another page, ?), "
-        "twin_url, url, distance and, where they are known, sketch_distance, similarity, "
-        "structure_distance, reason and fields, as the report saves it."
+        "The sheet is CSV, as the report saves it, with the columns answer (y: a copy, n: another "
+        "page, ?), twin_url, url, distance and, where known, sketch_distance, similarity, "
+        "structure_distance, reason and fields."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

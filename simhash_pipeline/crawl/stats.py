@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
+from simhash_pipeline.drop_log import (
+    CAUSES,
+    REASONS,
+    Drop,
+    DropMagnets,
+    earlier_records,
+    host_of,
+    late_settings,
+)
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import store_file, url_of_store
@@ -52,6 +60,8 @@ class CrawlStats:
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
+        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops and twins
+        self._repeats = 0  # of these
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
         self._secs = {"fingerprinting": 0.0, "store": 0.0}  # Scrapy takes 5 us to add to a stat
@@ -69,11 +79,14 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
+            earlier, keeps = earlier_records(drop_log), self._options.keeps_twins
+            drops = (one for one in earlier if isinstance(one, Drop) and one.dry_run == keeps)
+            self._logged_before = {(one.url, one.twin_url) for one in drops if one.record is None}
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
-            if pages and (late := late_settings(drop_log, name, self._options)):
+            if pages and (late := late_settings(earlier, name, self._options)):
                 said = "%s changed: this holds for pages judged from now on"
                 if late != ["SIMHASH_KEEP_TEXT"]:
                     said += "; items of stored pages may come out once more"
@@ -119,8 +132,10 @@ class CrawlStats:
             self._logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
-        """Unchanged pages, and what follows a hundred lines, are logged at DEBUG."""
-        is_new = verdict.reason != "unchanged"
+        """At DEBUG unchanged pages, drops of an earlier crawl, and what follows 100 lines."""
+        is_repeat = (verdict.url, verdict.twin_url) in self._logged_before
+        self._repeats += is_repeat
+        is_new = verdict.reason != "unchanged" and not is_repeat
         self._lines += is_new
         level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
         self._logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
@@ -207,6 +222,9 @@ class CrawlStats:
         if self._counts[self._dropping]:
             summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
+        if self._repeats:
+            said = "Drops as in an earlier crawl: %s (their lines are at level DEBUG)"
+            self._logger.info(said, f"{self._repeats:,}")
         if self._options.answers is not None:
             pairs, met = answers
             said = "Answers: %s: %d pair%s, %d met"

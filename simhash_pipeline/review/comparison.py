@@ -1,4 +1,4 @@
-"""How two pages differ: what they share, how they are judged, and their words and lines.
+"""How two pages differ: how they are judged, and their words and lines.
 
 Texts are compared by words for a terminal, and by lines for the report.
 """
@@ -20,7 +20,7 @@ from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER
 from simhash_pipeline.stores.contract import Store, StoredPage
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.verdict import Distances, Verdict, distances
+from simhash_pipeline.verdict import Verdict
 
 CONTEXT_WORDS = 6
 MAX_WORDS = 20_000  # of either text that are compared between their common beginning and end
@@ -35,35 +35,14 @@ Marked: TypeAlias = list[str]
 Row: TypeAlias = str | tuple[Marked, Marked]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two pages beside each other."""
-
-    apart: Distances
-    verdict: Verdict  # on the second page, by a judge who has kept the first and no other
-    diff: TextDiff  # of the main texts
-    left_out: TextDiff  # of what is visible beside them
-
-    @property
-    def are_twins(self) -> bool:
-        """Whether the verdict calls them near-duplicates, of one URL or two."""
-        return self.verdict.dropped or self.verdict.reason == "unchanged"
-
-
-def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Comparison:
-    """Two pages side by side, by the options that their fingerprints were made with.
+def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdict:
+    """On the second page, if only the first were stored.
 
     Pages of one URL are judged as one page seen twice. PageError when a URL is none.
     """
     with Judge("memory:", options) as judge:
         judge.judge(a.url or "a", a)
-        verdict = judge.judge(b.url or "b", b)
-    return Comparison(
-        apart=distances(a, b),
-        verdict=verdict,
-        diff=text_diff(a.text, b.text),
-        left_out=text_diff(a.left_out, b.left_out),
-    )
+        return judge.judge(b.url or "b", b)
 
 
 def verdict_on(

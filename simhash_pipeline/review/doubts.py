@@ -130,11 +130,19 @@ def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, An
         if near.similarity is None:
             return Doubt(kind, "hardly any can be compared", 0)
         least = limits.get("min_similarity")
-        limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
-        return Doubt(kind, f"alike by {near.similarity:.0%}{limit}", 0)
+        if not isinstance(least, float):
+            return Doubt(kind, f"alike by {near.similarity:.0%}", 0)
+        alike, limit = _percents(near.similarity, least)
+        return Doubt(kind, f"alike by {alike} of at least {limit}", 0)
     if measure and (bits := getattr(near, measure)) is not None:
         return Doubt(kind, f"{bits} of at most {limits.get(measure)} bits", 0)
     return Doubt("too few elements to compare" if rejected_by == "template" else kind, "", 0)
+
+
+def _percents(share: float, limit: float) -> tuple[str, str]:
+    """Both with as many digits as it takes to tell them apart, two at most."""
+    texts = ((f"{share:.{n}%}", f"{limit:.{n}%}") for n in range(3))
+    return next((pair for pair in texts if pair[0] != pair[1]), (f"{share:.2%}", f"{limit:.2%}"))
 
 
 def _have_one_title(near: Drop) -> bool:

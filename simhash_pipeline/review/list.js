@@ -297,12 +297,13 @@ const SHEET = {
 // A spreadsheet takes a cell that begins so for a formula; no text of a page must be run.
 function sheetCell(value) {
   const text = String(value ?? ""), safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function saveSheet(places, name) {
   const rows = [Object.keys(SHEET), ...places.map((place) => Object.values(SHEET).map((column) => column(place)))];
-  const text = rows.map((row) => `${row.map(sheetCell).join(",")}\r\n`).join("");
+  const mark = (0.5).toLocaleString(navigator.language).includes(",") ? ";" : ","; // Excel splits cells there
+  const text = rows.map((row) => `${row.map(sheetCell).join(mark)}\r\n`).join("");
   const link = element("a", { href: URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" })), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -246,7 +246,7 @@ function many(count, one, more = `${one}s`) {
 // A doubt in the words of the commands, "at the threshold: content 3 of 3 bits, sketch 18 of 18 bits".
 function sayDoubt(doubt) {
   if (language === "en") return doubt;
-  const figures = /\d+(?:,\d+)*|\b[a-z]{2}(?= and [a-z]{2} in the addresses| in the addresses)/g;
+  const figures = /\d+(?:[.,]\d+)*|\b[a-z]{2}(?= and [a-z]{2} in the addresses| in the addresses)/g;
   const part = (words) => {
     const values = [];
     const sentence = words.replace(figures, (figure) => `{${values.push(figure) - 1}}`);

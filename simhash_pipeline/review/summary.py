@@ -17,19 +17,6 @@ MAX_LISTED = 100_000  # the latest drops, looked at one by one
 CLOSEST = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
-    """The runs whose lines are selected: those that meet both conditions; None is none."""
-
-    run: str | None = None  # how its id begins
-    spider: str | None = None
-
-    def picks(self, record: Drop | Run) -> bool:
-        return (self.run is None or record.run.startswith(self.run)) and (
-            self.spider is None or record.spider == self.spider
-        )
-
-
 @dataclass(slots=True)
 class RunTally:
     """What the log holds of one crawl."""
@@ -50,10 +37,10 @@ class RunTally:
 
 
 class Summary:
-    """Counts a log's lines; drops that aren't selected are not counted."""
+    """Counts the lines of a log, or of the runs whose id begins with `run`, and of a spider."""
 
-    def __init__(self, selection: Selection) -> None:
-        self.selection = selection
+    def __init__(self, run: str | None = None, spider: str | None = None) -> None:
+        self.selection = {"run": run, "spider": spider}
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
         self.unchanged = 0  # pages dropped as unchanged, which have no lines
@@ -71,7 +58,7 @@ class Summary:
     def take(self, records: Iterable[Drop | Run]) -> None:
         """Count the records that are selected."""
         for record in records:
-            if not self.selection.picks(record):
+            if not self.picks(record):
                 if len(self.other_runs) < MAX_RUNS:
                     self.other_runs.add(record.run)
             elif isinstance(record, Run):
@@ -81,6 +68,10 @@ class Summary:
                 self._tally(record, record.time)
             else:
                 self._add(record)
+
+    def picks(self, record: Drop | Run) -> bool:
+        run, spider = self.selection.values()
+        return record.run.startswith(run or "") and spider in (None, record.spider)
 
     @cached_property
     def _doubts(self) -> list[list[Doubt]]:

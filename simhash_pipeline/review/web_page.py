@@ -66,7 +66,7 @@ def write_web_page(
         "magnets": [dataclasses.asdict(page) for page in magnets[:TOP_MAGNETS]],
         "causes": CAUSES,
         "reasons": REASONS,
-        "selection": dataclasses.asdict(summary.selection),
+        "selection": summary.selection,
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, found) | {"pair": pairs},
         "compared": compared,

@@ -104,9 +104,9 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
     to = tmp_path / "out.parquet"
     told = dedup_on_cluster(f"file://{tmp_path}/pages", f"file://{to}", Options())
     assert told == [
-        {"kept": False, "reason": "content", "pages": 2},
-        {"kept": True, "reason": "new", "pages": 2},
-        {"kept": True, "reason": "unjudged", "pages": 1},
+        {"kept": False, "reason": "content", "pages": 2, "item_values": 0},
+        {"kept": True, "reason": "new", "pages": 2, "item_values": 0},
+        {"kept": True, "reason": "unjudged", "pages": 1, "item_values": 0},
     ]
     found = pq.read_table(to).to_pylist()
     assert [row["url"] for row in found if row["kept"]] == [KEPT[0], None, KEPT[1]]
@@ -173,8 +173,8 @@ def test_the_job_works_as_the_file_that_spark_submit_is_given(
     monkeypatch.setattr(sys, "argv", [on_spark.__file__, *given])
     runpy.run_path(on_spark.__file__, run_name="__main__")
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
-        {"kept": False, "reason": "thin", "pages": 2},
-        {"kept": True, "reason": "thin", "pages": 2},
+        {"kept": False, "reason": "thin", "pages": 2, "item_values": 0},
+        {"kept": True, "reason": "thin", "pages": 2, "item_values": 0},
     ]
     found = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert [row["url"] for row in found if row["kept"]] == KEPT

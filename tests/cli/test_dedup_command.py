@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.cli.dedup import _exit_on_sigterm
+from simhash_pipeline.cli.judge import _exit_on_sigterm
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
@@ -34,12 +34,29 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
         "result    kept.jsonl\n"
         "copies    clean\n"
         "drop log  kept.jsonl.drops.jsonl\n"
+        "No item values: pages that differ in little but a price or a date may be dropped.\n"
+        "A feed or Parquet file that has the scraped fields, too, keeps them.\n"
         "What was dropped, and why: scrapy simhash report kept.jsonl.drops.jsonl\n"
     )
     rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert [row["url"] for row in rows if row["kept"]] == KEPT
     result = simhash(tmp_path, "dedup", "clean/crawl.warc.gz", "-o", "again.jsonl")
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
+
+
+def test_without_its_extra_it_names_that_in_one_line(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['duckdb'] = None; from scrapy.cmdline import execute; "
+        "execute(['scrapy', 'simhash', 'dedup', 'items.jsonl', '-o', 'kept.jsonl'])"
+    )
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "scrapy simhash dedup: dedup needs the extra `archive`; duckdb is missing: "
+        "pip install 'simhash-pipeline[archive]'\n"
+    )
 
 
 @pytest.mark.usefixtures("shared_workers")
@@ -67,6 +84,16 @@ def test_settings_decide_as_in_a_crawl(simhash: Simhash, tmp_path: Path) -> None
     )
     told = json.loads(result.stdout)
     assert (told["kept"], told["dropped"]) == ({"thin": 2}, {"thin": 2})
+
+
+@pytest.mark.usefixtures("shared_workers")
+def test_a_feed_with_other_fields_is_not_said_to_have_none(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    for more, is_said in (({"by": "Ann"}, False), ({}, True)):
+        write_json_lines(tmp_path / "items.jsonl", [{**each, **more} for each in PAGES])
+        said = simhash(tmp_path, "dedup", "items.jsonl", "-o", "kept.jsonl").stdout
+        assert ("\nNo item values: pages that differ" in said) is is_said
 
 
 @pytest.mark.usefixtures("shared_workers")

@@ -85,9 +85,26 @@ def test_drops_are_printed_as_a_sheet_that_answers_can_be_written_into(
     near = simhash(tmp_path, "dropped", log.name, "--csv", "--kept").stdout
     assert "http://a.example/9" in near
     assert "http://a.example/2" not in near
-    (tmp_path / "sheet.csv").write_text(result.stdout.replace("\r\n,", "\r\nanother page,"))
-    ((pair, line),) = read_sheet(tmp_path / "sheet.csv").items()
-    assert (pair, line.twins) == (("http://a.example/1", "http://a.example/2"), False)
+    for more, mark in (((), ","), (("--semicolons",), ";")):  # for Excel in German, say
+        sheet = simhash(tmp_path, "dropped", log.name, "--csv", *more).stdout
+        assert sheet.startswith(f"\ufeffanswer{mark}twin_url{mark}url{mark}")
+        answered = sheet.replace(f"\r\n{mark}", f"\r\nanother page{mark}")
+        (tmp_path / "sheet.csv").write_text(answered)
+        ((pair, line),) = read_sheet(tmp_path / "sheet.csv").items()
+        assert (pair, line.twins) == (("http://a.example/1", "http://a.example/2"), False)
+
+
+def test_a_sheet_with_answers_is_not_replaced(simhash: Simhash, log: Path) -> None:
+    """Else the next crawl drops again what a person has kept."""
+    write = ("dropped", log.name, "-o", "to.csv")
+    for _ in range(2):
+        assert simhash(log.parent, *write).returncode == 0
+    sheet = log.with_name("to.csv")
+    sheet.write_text(sheet.read_text().replace("\n,", "\nn,", 1))
+    answered = sheet.read_bytes()
+    result = simhash(log.parent, *write)
+    assert (result.returncode, sheet.read_bytes()) == (2, answered)
+    assert "to.csv has 1 answer: move it, or name another file" in result.stderr
 
 
 def test_drops_are_listed_one_a_line(simhash: Simhash, log: Path) -> None:
@@ -132,6 +149,11 @@ def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(), closing(), second])
     result = simhash(tmp_path, "dropped", str(log), "--run", "all")
     assert "\n2 drops in 2 runs; none to check\n" in result.stdout
+    assert result.stdout.endswith(
+        "\n\nRun (--run takes an id; the last 20 at most)\n"
+        "  run-1  news  2026-05-04 11:59 UTC  1 drop\n"
+        "  run-2  news  2026-05-06 12:00 UTC  1 drop\n"
+    )
     for chosen in ([], ["--run", "last"]):
         last = simhash(tmp_path, "dropped", str(log), *chosen).stdout.splitlines()
         assert last[1:3] == [

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, STORY, ItemSpider, crawl, html, page
+from tests.documents import ROOT
 from tests.review.logs import drop, near_miss, write_log
 
 ITEMS = [
@@ -73,6 +77,7 @@ def test_a_drop_is_explained_by_bits_and_words(simhash: Simhash, texts: Path) ->
     assert (
         "A  kept     http://a.example/1\n            A page\n"
         "B  dropped  http://a.example/2\n            A page\n"
+        "   store    .scrapy/simhash/items.sqlite\n"
     ) in told
     assert "[-word100-]" in told
     assert "{+tale+}" in told
@@ -115,8 +120,8 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
     of_log = simhash(texts, "explain", "http://a.example/1", "--log", log.name)
     assert of_log.stdout.startswith("Dropped 2026-05-04 12:00 UTC")
     for url, said in {
-        "http://a.example/3": "is not known in 1 drop log and 0 stores; --log and --store name",
-        "page.html": "page.html is not known in 1 drop log",
+        "http://a.example/3": "is not known in kept.parquet.drops.jsonl; --spider, --log",
+        "page.html": "page.html is not known in kept.parquet.drops.jsonl;",
         "a.example/3": "a.example/3 is not a URL, as https://example.org/story, and not a file",
     }.items():
         unknown = simhash(texts, "explain", url, "kept.parquet")
@@ -136,7 +141,7 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     strict = ("http://a.example/2", "-s", "SIMHASH_SKETCH_DISTANCE=0")
     words = simhash(tmp_path, "explain", *strict).stdout
     assert words.startswith("Kept ")
-    assert "A  kept  http://a.example/1\n" in words
+    assert "A  kept   http://a.example/1\n" in words
     assert "near a stored page: sketches differ: 9 of at most 0 bits." in words
     result = simhash(tmp_path, "explain", "http://a.example/3")
     assert "no other stored page is within 8 bits of its content." in result.stdout
@@ -168,6 +173,23 @@ def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path
         assert (table in said) is keeps
 
 
+def test_fields_that_are_not_on_the_page_are_named_as_not_counting(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """Else nobody sees why a value that differs has kept no copy."""
+    pages = [page(n, f"{STORY} red", colour="red", stock=n == 1, made="x9-17") for n in (1, 2)]
+    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
+    said = simhash(tmp_path, "explain", "http://a.example/2").stdout
+    assert "\nNot on the page of A, so these fields don't count: stock, made\n" in said
+    named = tmp_path / "named"
+    named.mkdir()
+    crawl(named, pages, SIMHASH_KEEP_TEXT=True, SIMHASH_ITEM_FIELDS=("stock",))
+    said = simhash(named, "explain", "http://a.example/2").stdout
+    assert "though near a stored page: fields of the items differ: stock." in said
+    assert "  stock  True  False\n" in said
+    assert "don't count" not in said
+
+
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
@@ -183,10 +205,41 @@ def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: 
     assert simhash(texts, "explain", "http://a.example/9").stdout.startswith("Kept ")
     nowhere = simhash(texts, "explain", "http://a.example/none")
     assert (nowhere.returncode, nowhere.stdout) == (1, "")
+    folder = ".scrapy/simhash"
     assert nowhere.stderr == (
-        "http://a.example/none is not known in 2 drop logs and 2 stores; --log and --store name "
-        "others\n"
+        f"http://a.example/none is not known in {folder}/items.drops.jsonl, "
+        f"{folder}/later.drops.jsonl, {folder}/items.sqlite, {folder}/later.sqlite; "
+        "--spider, --log and --store name others\n"
     )
+
+
+def test_the_store_that_a_spider_names_is_found_by_its_log(tmp_path: Path) -> None:
+    """Another lies where crawls leave theirs."""
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = own\n")
+    (tmp_path / "own.py").write_text(
+        'SPIDER_MODULES = ["own"]\nADDONS = {"simhash_pipeline.Addon": 500}\n'
+        "from tests.crawl.crawling import OTHER, ItemSpider, page\n"
+        "class First(ItemSpider):\n    name, items = 'first', [page(1)]\n"
+        "class Shop(ItemSpider):\n    name, items = 'shop', [page(2, OTHER)]\n"
+        "    custom_settings = {'SIMHASH_STORE': 'shop.sqlite'}\n"
+        "class Down(ItemSpider):\n    name = 'down'\n"
+        "    custom_settings = {'SIMHASH_STORE': 'redis://127.0.0.1:1/0'}\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "scrapy", *arguments]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout + done.stderr
+
+    for spider in ("first", "shop"):
+        run("crawl", spider)
+    log = tmp_path / ".scrapy/simhash/down.drops.jsonl"  # its spider's server is
+    log.write_bytes((tmp_path / ".scrapy/simhash/first.drops.jsonl").read_bytes())
+    said = run("simhash", "explain", "http://a.example/2")
+    assert "\nB  kept   http://a.example/2\n          A page\n   store  shop.sqlite\n" in said
 
 
 def test_the_title_of_a_twin_is_known_on_the_second_day(simhash: Simhash, tmp_path: Path) -> None:
@@ -259,8 +312,7 @@ def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Pat
     result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name "
-        "others\n"
+        "http://a.example/2 is not known in seen.sqlite; --spider, --log and --store name others\n"
     )
 
 

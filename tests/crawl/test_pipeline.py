@@ -374,6 +374,20 @@ def test_a_hundred_drops_are_logged_one_by_one(tmp_path: Path) -> None:
     assert len(list(read_drops(log))) == 102
 
 
+def test_drops_of_an_earlier_crawl_are_logged_at_debug(tmp_path: Path) -> None:
+    """Every night meets the same copies; those of a dry run are new to the first real crawl."""
+    pages = [page(n) for n in range(3)]
+    said = "Drops as in an earlier crawl: {} (their lines are at level DEBUG)\n"
+    dry = crawl(tmp_path, pages, SIMHASH_DRY_RUN=True, LOG_LEVEL="INFO").log
+    first = crawl(tmp_path, pages, LOG_LEVEL="INFO").log
+    assert (dry.count("Would drop near-"), first.count("Dropped near-")) == (2, 2)
+    assert "as in an earlier crawl" not in dry + first
+    night = crawl(tmp_path, [*pages, page(3)], LOG_LEVEL="INFO").log
+    assert night.count("Dropped near-duplicate") == 1
+    assert "Dropped near-duplicate http://a.example/3 of http://a.example/0" in night
+    assert said.format(2) in night
+
+
 def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
     """At the interval of Scrapy's own: LOGSTATS_INTERVAL."""
     items = [page(1, secs=0.3), page(2, secs=0.3), page(3, OTHER)]

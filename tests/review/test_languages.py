@@ -16,7 +16,7 @@ from selenium.webdriver.common.by import By
 
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, Run
 from simhash_pipeline.review import doubts
-from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.review.browser import chromium, complaints, open_file, resize, speak
@@ -40,7 +40,7 @@ PAGES: list[Drop | Run] = [
     drop(url="http://a.example/7", reason="structure", structure_distance=3),
     *(drop(url=f"http://c.example/{n}", twin_url="http://c.example/") for n in range(25)),
     near_miss(url="http://a.example/20"),
-    near_miss(url="http://a.example/21", similarity=0.9),
+    near_miss(url="http://a.example/21", similarity=0.8467),
     near_miss(url="http://a.example/22", similarity=None),
     near_miss(url="http://a.example/23", reason="sketch", sketch_distance=30),
     near_miss(url="http://a.example/24", reason="title", title="公告一", twin_title="公告二"),
@@ -76,7 +76,7 @@ def reading(browser: Chrome, languages: str) -> Iterator[None]:
 
 
 def write(path: Path, *records: Drop | Run) -> Path:
-    summary = Summary(Selection())
+    summary = Summary()
     summary.take(records or PAGES)
     near = Neighbours([0, 0, 0, 1, 0, 2], 40)
     texts = {"http://a.example/1": "钟声\n三点", "http://a.example/3": "钟声\n四点"}

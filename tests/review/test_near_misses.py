@@ -13,7 +13,7 @@ from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.review.doubts import rank, to_check, why_rejected
-from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
@@ -83,6 +83,7 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({"reason": "sketch", "sketch_distance": 20}, "sketches differ: 20 of at most 18 bits"),
+        ({"similarity": 0.8467}, "page-specific texts differ: alike by 84.7% of at least 85.0%"),
         ({"similarity": 0.62}, "page-specific texts differ: alike by 62% of at least 85%"),
         (
             {"similarity": 0.9, "thresholds": {"min_similarity": 0.95}},
@@ -110,7 +111,7 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
 
 
 def test_near_misses_are_counted_beside_the_drops() -> None:
-    summary = Summary(Selection())
+    summary = Summary()
     records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "near miss": 40})]
     summary.take(records)
     assert list(summary.listed) == [drop()]

@@ -4,12 +4,12 @@ import pytest
 
 from simhash_pipeline.drop_log import Drop, Run
 from simhash_pipeline.review.doubts import bits_left
-from simhash_pipeline.review.summary import MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.summary import MAX_RUNS, Summary
 from tests.review.logs import closing, drop
 
 
 def summary(*records: Drop | Run, **asked: Any) -> Summary:
-    summary = Summary(Selection(**asked))
+    summary = Summary(**asked)
     summary.take(records)
     return summary
 

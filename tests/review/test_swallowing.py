@@ -2,7 +2,7 @@ import shlex
 
 from simhash_pipeline.cli.drops import summed_up
 from simhash_pipeline.drop_log import CAUSES, DropMagnet, DropMagnets
-from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.review.summary import Summary
 from tests.review.logs import drop
 
 TWIN = "http://a.example/1"
@@ -74,7 +74,7 @@ def test_the_command_to_look_at_a_page_runs_nothing_that_stands_in_its_url() -> 
 
 
 def test_drop_magnets_stand_right_below_the_totals_and_are_no_more_than_ten() -> None:
-    summary = Summary(Selection())
+    summary = Summary()
     twins = [
         drop(url=url, twin_url=f"{TWIN}{n}") for n in range(12) for url in numbered("a.example", 20)
     ]
@@ -90,7 +90,7 @@ def test_drop_magnets_stand_right_below_the_totals_and_are_no_more_than_ten() ->
 
 
 def test_a_log_of_dry_runs_alone_says_what_would_be_dropped() -> None:
-    summary = Summary(Selection())
+    summary = Summary()
     summary.take(drop(url=url, dry_run=True) for url in numbered("a.example", 20))
     sentence = list(summed_up("log", summary))[5]
     assert str(sentence).startswith("  20 pages of a.example would be dropped ")

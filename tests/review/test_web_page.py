@@ -20,12 +20,12 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
-from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.crawl.crawling import crawl
 from tests.crawl.crawling import page as crawled_page
-from tests.review.browser import chromium, complaints, open_file, resize
+from tests.review.browser import chromium, complaints, open_file, resize, speak
 from tests.review.logs import closing, drop, near_miss
 
 HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
@@ -107,7 +107,7 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
         *records: Drop | Run, texts: Texts | None = None, neighbours: Neighbours | None = None
     ) -> Report:
         path = tmp_path / "report.html"
-        summary = Summary(Selection())
+        summary = Summary()
         summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
         write_web_page(path, summary, log=log, texts=texts, neighbours=neighbours)
@@ -498,7 +498,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     pages = [crawled_page(1), crawled_page(2)]
     assert crawl(tmp_path, pages).scraped == ["http://a.example/1"]
     log = tmp_path / ".scrapy/simhash/items.drops.jsonl"
-    summary = Summary(Selection())
+    summary = Summary()
     report = tmp_path / "report.html"
     summary.take(read_log(log))
     write_web_page(report, summary, log=log.name)
@@ -568,6 +568,22 @@ def test_what_is_shown_is_saved_as_csv(report: Any, tmp_path: Path) -> None:
     assert row["twin_title"] == "'=1+1"
     assert row["words"] == "titles differ; at the threshold: content 3 of 3 bits"
     assert (row["distance"], row["reason"], row["time"]) == ("3", "content", "2026-05-04 12:00:00")
+
+
+def test_a_sheet_has_semicolons_where_numbers_have_a_decimal_comma(
+    report: Any, tmp_path: Path, chrome: Chrome
+) -> None:
+    """Excel shows it in one column there otherwise."""
+    speak(chrome, "de")
+    try:
+        page = report(drop(title="Fog; bells, too"))
+        save_in(page.browser, tmp_path)
+        page.one("#csv").click()
+        sheet = io.StringIO(downloaded(tmp_path / "drops.csv"), newline="")
+    finally:
+        speak(chrome, "en")
+    (row,) = csv.DictReader(sheet, delimiter=";")
+    assert row["title"] == "Fog; bells, too"
 
 
 def save_in(browser: Chrome, folder: Path) -> None:
@@ -707,7 +723,7 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
 
 def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    summary = Summary(Selection())
+    summary = Summary()
     summary.take([drop()])
     write_web_page(path, summary, log="log")
     with chromium(dark=True) as browser:
