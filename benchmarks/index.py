@@ -164,6 +164,9 @@ def _of_store(name: str, values: Any) -> Cost:
             started = time.process_time()
             store.insert_many(_by_own_address(_pages(values)))
             insert_us = 1e6 * (time.process_time() - started) / len(values)
+        # Opened once more, as each crawl does: what bulk insertion left in caches is another's.
+        with open_store(f"sqlite:///{path}{index}") as store:
+            store.stamp({"hash": "murmur3"})
             settle_us = _settled(store, _by_own_address(_new_pages(len(values))), DISTANCE)
         beyond_url = path.stat().st_size - sum(
             len(page.url) for page in _pages(range(len(values) + SETTLED))

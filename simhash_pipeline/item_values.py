@@ -20,18 +20,19 @@ import html
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
-from hashlib import blake2b
+from functools import cached_property, lru_cache
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
@@ -54,19 +55,26 @@ ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
+_MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
+_MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
-_SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
+_RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
 # Spaces of all kinds are folded into this one, between thousands.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*(?![A-Za-z\d])")
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
+# A number alone or with its currency: €12.50, 12.50 EUR.
+_AMOUNT = re.compile(
+    r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
+)
+_DECIMALS = re.compile(r"\.?(\d*)")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
@@ -86,7 +94,13 @@ class Said(NamedTuple):
 
 
 NOTHING = Said()
-_Value = tuple[str, str, str, str]  # name, text, the same folded, what counts of it
+
+
+class _Value(NamedTuple):
+    name: str
+    text: str
+    plain: str  # the same folded
+    kept: str  # what counts of it
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
@@ -97,13 +111,17 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
     if options.item_fields is None:
         return source._replace(item=None)
     is_named = bool(_named(options))
-    found: list[tuple[str, str]] = []
+    found, added = list[tuple[str, str]](), set[str]()
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
             continue
         with suppress(Exception):  # the item's own
-            found += flat_values(str(name), item[name])
-    return source._replace(item=ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named))
+            values = [*flat_values(str(name), item[name])]
+            found += values
+            if f"+{name}" in (options.item_fields or ()):
+                added.update(flat for flat, _ in values)
+    pairs = tuple(found[:_MOST_VALUES])
+    return source._replace(item=ItemValues(pairs, is_named=is_named, added=frozenset(added)))
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:
@@ -111,13 +129,13 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     if options.item_fields is None:
         return []
     named = _named(options)
-    left_out = {name[1:] for name in options.item_fields if name.startswith("-")}
-    left_out |= options.page_fields - named
-    return [name for name in names if name not in left_out and (not named or name in named)]
+    added, left_out = ({n[1:] for n in options.item_fields if n[0] == sign} for sign in "+-")
+    left_out |= options.page_fields - named - added
+    return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
 def _named(options: Options) -> set[str]:
-    return {name for name in options.item_fields or () if not name.startswith("-")}
+    return {name for name in options.item_fields or () if name[0] not in "+-"}
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:
@@ -192,18 +210,24 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if item is None:
         return NOTHING
     seen = _Page(page, source)
-    chars = len(source.html) + len(source.page) + len(page.text) + len(page.left_out)
-    most = max(60, _MOST_SCANNED // (chars + 1))
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
-    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
-    if not (item.is_row or item.is_named):
-        pairs = [pair for pair in pairs if pair[1][0] != _UNSEEN]
+    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))
+
+    def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
+        """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
+        is_page = value not in item.carried or are_pages or not _path_of(value)
+        return plain if is_page and seen.is_brought(value) else ""
+
     for name, value in pairs:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        if is_bare and is_long:
+        is_unseen = value[0] == _UNSEEN
+        if is_bare and (is_long or is_unseen) and name not in item.added:
+            continue
+        if is_unseen:
+            said.append(_Value(name, value, plain, plain))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
@@ -211,39 +235,35 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
-            text, is_part = _digest(plain.replace(" ", ""), 8), not is_pages
+            text, is_part = hash_of(plain.replace(" ", "")), not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
-        elif is_shown and not item.is_row:
-            kept = plain[:_SHORT_CHARS]
         elif not kept and (item.is_row or value in item.carried):
-            is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            kept = plain if seen.is_brought(value) and not is_url else ""
-        if item.is_named:  # its every change counts: "12 dead" in a text is no counter
+            kept = brought(value, plain)
+        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
             kept = " ".join(_plain(value).split())
-        said.append((name, value, plain, kept))
-    if not (is_bare or is_here) and not any(kept for *_, kept in said):
-        made = [(n, v, plain, plain if seen.is_brought(v) else "") for n, v, plain, _ in said]
-        has_words = any(kept and _TELLING.search(value) for _, value, _, kept in made)
+        said.append(_Value(name, value, plain, kept))
+    is_heard = any(each.kept and each.text[0] != _UNSEEN for each in said)
+    if not (is_bare or is_here) and (text or not is_heard):
+        kept_so = [brought(each.text, each.plain, are_pages=not is_heard) for each in said]
+        made = [each._replace(kept=kept) for each, kept in zip(said, kept_so, strict=True)]
+        has_words = any(each.kept and _TELLING.search(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
-    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part
-    flags |= TEXT * is_bare
+    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
     values, names = _packed(flags, said)
     if item.is_row:
-        values += _row(said, seen, is_cut=len(pairs) < len(item.pairs))
+        values += _row(said, seen)
     return Said(values, names, text)
 
 
-def _row(said: Iterable[_Value], page: _Page, *, is_cut: bool) -> bytes:
+def _row(said: list[_Value], page: _Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
-    counted = [(name, value, kept) for name, value, _, kept in said if kept]
-    is_whole = not is_cut and all(
-        kept or not plain or _is_of_the_crawl(value) for _, value, plain, kept in said
-    )
-    is_named = any(page.links_once(value) for _, value, _ in counted)
-    says = sorted(f"{name}\0{_link_of(value) or kept}" for name, value, kept in counted)
-    return _marked(_digest("\0".join(says), ROW_BYTES), _LINKED * (is_whole and is_named))
+    is_whole = all(one.kept or not one.plain or _is_of_the_crawl(one.text) for one in said)
+    counted = [one for one in said if one.kept]
+    is_named = any(page.links_once(one.text) for one in counted)
+    says = sorted(f"{one.name}\0{_link_of(one.text) or one.kept}" for one in counted)
+    return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
 
 
 def _marked(row: bytes, marks: int) -> bytes:
@@ -253,13 +273,13 @@ def _marked(row: bytes, marks: int) -> bytes:
 def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
-    for name, _, _, kept in said:
+    for name, *_, kept in said:
         of_name = by_byte.setdefault(byte := byte_of(name), [])
         if kept:
             names[byte] = name
             of_name.append(kept)
     values = (
-        bytes([byte]) + (_digest("\0".join(sorted({*kept})), 3) if kept else bytes(3))
+        bytes([byte]) + (hash_of("\0".join(sorted({*kept})), 3) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
@@ -267,17 +287,62 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
 
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
-    return _digest(name, 1)[0] or 1
+    return hash_of(name, 1)[0] or 1
+
+
+class _Text:
+    """A text in which words are looked for: those of a list of thousands of rows by an index."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._scanned = 0
+
+    @cached_property
+    def _starts(self) -> Mapping[str, Sequence[int]]:
+        """Where each run of letters and digits begins."""
+        starts: dict[str, array[int]] = {}
+        for run in _RUN.finditer(self.text):
+            starts.setdefault(run[0], array("I")).append(run.start())
+        return starts
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(self.text))
+
+    def has(self, word: str) -> bool:
+        return any(True for _ in self.places(word))
+
+    def places(self, word: str) -> Iterator[int]:
+        """Where a word stands, not within another; a bounded number of places is looked at."""
+        self._scanned += len(self.text)
+        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
+        for place in self._indexed(word) if by_index else self._found(word):
+            if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
+                yield place
+
+    def _found(self, word: str) -> Iterator[int]:
+        place = self.text.find(word) if word else -1
+        for _ in range(_MOST_PLACES):
+            if place < 0:
+                return
+            yield place
+            place = self.text.find(word, place + len(word))
+
+    def _indexed(self, word: str) -> Iterator[int]:
+        """The same by the run of the word that the text has least often."""
+        runs = [(self._starts.get(run[0], ()), run.start()) for run in _RUN.finditer(word)]
+        starts, within = min(runs, key=lambda run: len(run[0]))
+        places = (start - within for start in starts[:_MOST_STARTS] if start >= within)
+        return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
 
 
 class _Page:
-    """What an item's values are looked for in."""
+    """What an item's values are looked for in: what of its page is visible, and its source."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = [_read(page.title, page.text, page.left_out)]
-        self._shown += [_read_markup(source.page)] if source.page else []
-        self._html = source.page if source.is_text else source.html
-        self._url = unquote(source.url).lower()
+        self._shown = _shown(page.title, page.text, page.left_out, source.page)
+        self._source = source.page if source.is_text else source.html
+        self._url = _Text(unquote(source.url).lower())
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -285,11 +350,12 @@ class _Page:
             return path if not self.is_own_address(text) and self.holds(path) else ""
         if not plain or self.shows(plain):
             return plain
-        if any(_has_word(shown, plain) for shown in self._shown):
+        if any(shown.has(plain) for shown in self._shown):
             return ""  # in a counter
-        if self._shows_number(text) or self._shows_date(text):
+        if self._shows_number(text) or self._shows_time(text):
             return plain
-        return plain if not self.is_own_address(text) and self.holds(text) else ""
+        is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
+        return plain if is_held and not self.is_own_address(text) else ""
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
@@ -297,42 +363,82 @@ class _Page:
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
-        return any(_stands(shown, words) for shown in self._shown)
+        has_digit = any(map(str.isdigit, words))
+        found = ((each.text, place) for each in self._shown for place in each.places(words))
+        for shown, place in found:
+            if not has_digit:
+                return True
+            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+            line = shown[first : len(shown) if last < 0 else last]
+            if words in without_counters(line, is_main=False, is_above=False):
+                return True
+        return False
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
-        digits = text.translate(_JOINTS)
-        if not (digits.isascii() and digits.isdigit()):
-            return False
-        spelled_so = {digits, f"{digits}0", f"{digits}00"}
-        return any(not spelled_so.isdisjoint(_numbers(shown)) for shown in self._shown)
+        spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
+        digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
+        found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
+        return any(not found.isdisjoint(shown.numbers) for shown in self._shown)
 
-    def _shows_date(self, text: str) -> bool:
-        """Whether a date's year and day are visible; today may be that of the crawl."""
+    def _shows_time(self, text: str) -> bool:
+        """Whether a time is visible, or a date's year and day; today may be that of the crawl."""
+        if time_of_day := _TIME.fullmatch(text):
+            return self._stands(f"{(int(time_of_day[1]) - 1) % 12 + 1}:{time_of_day[2]}")
         found = _ISO_DATE.match(text)
         if found is None or found[0] in _days_about_now():
             return False
-        year, _, day = found.groups()
-        return self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0")))
+        year, month, day = found.groups()
+        if self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0"))):
+            return True
+        pairs = [(day, month), (month, day)]
+        pairs += [(one.lstrip("0"), other.lstrip("0")) for one, other in pairs]
+        short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
+        return any(map(self._stands, short))
 
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        for source in _sources(self._html):
-            for place in _places(source, text):
-                before, end = source[max(0, place - 2) : place].strip(), place + len(text)
-                is_marked = before[-1:] in _OPENS and source[end : end + 1] in _ENDS
-                if is_marked or len(text) >= _SHORT_VALUE_CHARS:
-                    return True
-        return False
+        text = text.lower()
+        return any(
+            len(text) >= _SHORT_VALUE_CHARS or _is_marked(source, place, place + len(text))
+            for source, place in self._held(text)
+        )
+
+    def _holds_number(self, text: str) -> bool:
+        """Whether its source has a number with other zeros, between marks; or it counts cents."""
+        number = _number(text)
+        return any(
+            (decimals := _DECIMALS.match(source, place + len(whole))) is not None
+            and decimals[1].rstrip("0") == fraction.rstrip("0")
+            and _is_marked(source, place, decimals.end())
+            for spelled_so in (number, f"{number[:-2]}.{number[-2:]}" if number.isdigit() else "")
+            for whole, point, fraction in [spelled_so.partition(".")]
+            if whole.isdigit()
+            for source, place in self._held(f"{whole}{point}")
+        )
+
+    def _holds_date(self, text: str) -> bool:
+        """Whether its source has a date, with a time or another one."""
+        found = _ISO_DATE.match(text)
+        if found is None or found[0] in _days_about_now():
+            return False
+        begun = found[0][:-2]
+        return any(source.startswith(found[0], place) for source, place in self._held(begun))
+
+    def _held(self, word: str) -> Iterator[tuple[str, int]]:
+        """Where its source has a word, without case."""
+        return (
+            (each.text, place) for each in _sources(self._source) for place in each.places(word)
+        )
 
     def links_once(self, url: str) -> bool:
         """Whether the page links to it as one row does; what all rows link to names none."""
-        link = _link_of(url)
-        found = (sum(1 for _ in _places(each, link)) for each in _sources(self._html))
+        link = _link_of(url).lower()
+        found = (sum(1 for _ in each.places(link)) for each in _sources(self._source))
         return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        return _has_word(self._url, unquote(_link_of(text) or _path_of(text) or text).lower())
+        return self._url.has(unquote(_link_of(text) or _path_of(text) or text).lower())
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -340,40 +446,35 @@ class _Page:
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
-@lru_cache(maxsize=4)
-def _read(*texts: str) -> str:
+@lru_cache(maxsize=2)
+def _shown(title: str, text: str, left_out: str, markup: str) -> list[_Text]:
     """What they show, folded; a letter may fold to eighteen."""
-    return spelled("\n".join(texts)[:_MOST_SHOWN]).lower()[:_MOST_SHOWN]
+    found = [f"{title}\n{text}\n{left_out}", html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
+    folded = (spelled(each[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for each in found if each)
+    return [_Text(each) for each in folded]
 
 
 @lru_cache(maxsize=2)
-def _read_markup(page: str) -> str:
-    return _read(html.unescape(_TAG.sub("\n", page[:_MOST_CHARS])))
-
-
-@lru_cache(maxsize=4)
-def _numbers(shown: str) -> frozenset[str]:
-    return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(shown))
-
-
-@lru_cache(maxsize=2)
-def _sources(held: bytes | str) -> tuple[str, ...]:
-    """A page as it is; and without the escapes of HTML and JSON, where it has any."""
+def _sources(held: bytes | str) -> list[_Text]:
+    """A page in lower case; and without the escapes of HTML and JSON, where it has any."""
     source = held if isinstance(held, str) else held.decode("utf-8", "replace")
     plain = html.unescape(source) if "&" in source else source
     plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-    return (source, plain) if plain is not source else (source,)
+    return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
 
 
-def _stands(shown: str, words: str) -> bool:
-    for place in _places(shown, words):
-        if not any(map(str.isdigit, words)):
-            return True
-        first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-        line = shown[first : len(shown) if last < 0 else last]
-        if words in without_counters(line, is_main=False, is_above=False):
-            return True
-    return False
+def _is_marked(source: str, place: int, end: int) -> bool:
+    """Whether it is between marks of HTML or JSON."""
+    return (
+        source[max(0, place - 2) : place].strip()[-1:] in _OPENS and source[end : end + 1] in _ENDS
+    )
+
+
+def _number(text: str) -> str:
+    """A number without its currency, and without zeros after its point; "" for another text."""
+    amount = _AMOUNT.fullmatch(text)
+    number = amount[1].strip() if amount else ""
+    return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -418,22 +519,6 @@ def _link_of(text: str) -> str:
     return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
 
 
-def _has_word(text: str, word: str) -> bool:
-    return any(True for _ in _places(text, word))
-
-
-def _places(text: str, word: str) -> Iterator[int]:
-    """Where a word stands, not within another; 100 places at most are looked at."""
-    place = text.find(word) if word else -1
-    for _ in range(100):
-        if place < 0:
-            return
-        end = place + len(word)
-        if not (_joins(text, place) or _joins(text, end)):
-            yield place
-        place = text.find(word, end)
-
-
 def _joins(text: str, place: int) -> bool:
     """Whether a word goes on here; in Chinese any place may end one."""
     if not 0 < place < len(text):
@@ -453,11 +538,11 @@ def _plain(text: str) -> str:
     return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
-def _digest(text: str, size: int) -> bytes:
-    return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
-
-
 # --- two items
+
+
+# As a store keeps them. In another template the selector found another answer.
+_BOOLEANS = [hash_of(f"{_UNSEEN}{each}", 3) for each in ("true", "false")]
 
 
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
@@ -486,12 +571,13 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
+    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
-def is_bare_text(values: bytes | None) -> bool:
-    """Whether the item holds a text and no page."""
-    return values is not None and values[0] & TEXT > 0
+def has(values: bytes | None, flag: int) -> bool:
+    """Whether there is an item, with this flag: see NAMED to TEXT."""
+    return values is not None and values[0] & flag > 0
 
 
 def row_of(values: bytes) -> bytes:
@@ -499,7 +585,7 @@ def row_of(values: bytes) -> bytes:
     end = _end_of(values)
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
-    return _marked(blake2b(values[2:end], digest_size=ROW_BYTES).digest(), 0)
+    return _marked(hash_of(values[2:end]), 0)
 
 
 def rows_in(values: bytes) -> list[bytes]:
@@ -534,21 +620,12 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
     rows = _cut(values[_end_of(values) :], ROW_BYTES)
     place = f"{namespace} {site} ".encode("utf-8", "replace")
     found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
-    return b"".join(blake2b(row, digest_size=ROW_BYTES).digest() for row in found) or None
+    return b"".join(hash_of(row) for row in found) or None
 
 
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
     return values is not None and len(values) > _end_of(values)
-
-
-def waits(values: bytes | None) -> bool:
-    return values is not None and values[0] & WAITS > 0
-
-
-def is_part(values: bytes | None) -> bool:
-    """Whether the item's text is a lesser part of its page, and what else it says doesn't count."""
-    return values is not None and values[0] & PART > 0
 
 
 def say_more(values: bytes | None, others: bytes | None) -> bool:
@@ -565,7 +642,7 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):
         return False
-    return len(counted_names(values)) > 1
+    return sum(any(each) and each not in _BOOLEANS for each in _by_name(values).values()) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

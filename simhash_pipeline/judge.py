@@ -14,43 +14,23 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
+from simhash_pipeline import item_values, twins
 from simhash_pipeline.answers import AnsweredPairs
-from simhash_pipeline.candidates import candidates
+from simhash_pipeline.candidates import MAX_SAME, candidates
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.item_values import (
-    NOTHING,
-    Said,
-    is_row,
-    row_keys,
-    rows_in,
-    said_by,
-    say_more,
-    waits,
-    with_rows,
-    with_values,
-)
+from simhash_pipeline.item_values import NOTHING, Said
 from simhash_pipeline.options import Options, OptionValue
+from simhash_pipeline.page import titles
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
 from simhash_pipeline.repeated_text import RepeatedText, teaches_repeated_text
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.twins import (
-    are_two_subjects,
-    differing_values,
-    in_one_template,
-    is_unchanged,
-    min_similarity,
-    rejection,
-    repeated_words,
-    similarity,
-)
 from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
-from simhash_pipeline.verdict import Reason, Rejection, Verdict, verdict_of
+from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -58,13 +38,9 @@ if TYPE_CHECKING:
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
-_MAX_SAME_ROW = 8
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
-
-# A stored page, and the reason to drop the new one for it, if nothing rejects it.
-Neighbour = tuple[StoredPage, Reason, Rejection | None]
 
 
 class Judge:
@@ -89,8 +65,8 @@ class Judge:
         repeats_since: float | None = None,
         **named: OptionValue,
     ) -> None:
-        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
-        self.answers = AnsweredPairs(self._options.answers)
+        self.options = replace(options or Options(), **cast("dict[str, Any]", named))
+        self.answers = AnsweredPairs(self.options.answers)
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
@@ -98,7 +74,7 @@ class Judge:
         self.repeated_text = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
-            self._store.stamp(stamp_for(self._options))
+            self._store.stamp(stamp_for(self.options))
         except StoreError:
             self.close()
             raise
@@ -139,9 +115,10 @@ class Judge:
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
-            item = said_by(page, with_values(source, item, self._options))
+            heard = item_values.with_values(source, item, self.options)
+            item = item_values.said_by(page, heard)
         said = item or NOTHING
-        stored = stored_page(url, page, self._options, self._clock(), said)
+        stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)
 
     def judge_stored(
@@ -171,15 +148,23 @@ class Judge:
 
     def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
         """That on a further item of a kept page, if another page gave that very row; else None."""
-        row = stored_page(url, page, self._options, self._clock(), said)
+        row = stored_page(url, page, self.options, self._clock(), said)
         if row.row_keys is None:
             return None
-        return self._store.settle(row, lambda view: (Action.SKIP, self._row_verdict(row, view)))
+
+        def decide(view: View) -> tuple[Action, Verdict | None]:
+            for other in self._with_this_row(row, view):
+                provisional = view.is_unconfirmed(other)
+                verdict = verdict_of(row, "item", other, dropped=True, provisional=provisional)
+                return Action.SKIP, verdict
+            return Action.SKIP, None
+
+        return self._store.settle(row, decide)
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and memory, with other thresholds or namespace."""
         other = copy(self)
-        other._options, other._opens = options, False
+        other.options, other._opens = options, False
         return other
 
     def confirm(self, verdict: Verdict) -> None:
@@ -202,9 +187,9 @@ class Judge:
             self._put_rows(verdict, said.values, rows)
 
     def _put_rows(self, verdict: Verdict, stored: bytes, rows: Iterable[bytes]) -> None:
-        values = with_rows(stored, rows, verdict.known_rows)
+        values = item_values.with_rows(stored, rows, verdict.known_rows)
         if values != stored:
-            keys = row_keys(values, verdict.namespace, site_of(verdict.key))
+            keys = item_values.row_keys(values, verdict.namespace, site_of(verdict.key))
             self._store.put_values(verdict.namespace, verdict.key, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
@@ -219,79 +204,87 @@ class Judge:
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
-        return Fingerprinter(self._options)
+        return Fingerprinter(self.options)
 
     def _decide(
         self, page: StoredPage, view: View, names: Mapping[int, str]
     ) -> tuple[Action, Verdict]:
-        """Unchanged? Else its twin, a twin that may yet go, a near miss, or new: the first found.
+        """Unchanged? Else its twin, a twin that may yet go, a page that gives way, a near miss.
 
-        If a known page has become a copy, its record is removed; that of a list stays, as its other
-        rows are its own.
+        The first of these that is found; else the page is new. If a known page has become a copy,
+        its record is removed; that of a list stays, as its other rows are its own.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
-        if previous is not None and not originals and is_unchanged(page, previous, self._options):
-            dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
-            verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
-            provisional = dropped and view.is_unconfirmed(previous)
-            gives = previous.item_values is None and page.item_values is not None
-            return Action.RENEW, replace(verdict, provisional=provisional, gives_values=gives)
-        near_miss: tuple[StoredPage, Rejection] | None = None
-        unconfirmed: tuple[StoredPage, Reason] | None = None
-        replaced: StoredPage | None = None
-        for neighbour, reason, rejected in chain(originals, self._neighbours(page, view)):
-            may_gain_rows = waits(page.item_values) and self._memory.is_unfinished(neighbour)
-            may_be_copy = rejected is not None and rejected.by == "fields" and may_gain_rows
-            if rejected is not None and not may_be_copy:
-                near_miss = near_miss or (neighbour, rejected)
-            elif rejected is None and reason != "answer" and self._takes_place(page, neighbour):
-                replaced = replaced or neighbour
-            elif may_be_copy or view.is_unconfirmed(neighbour):
-                unconfirmed = unconfirmed or (neighbour, reason)
-            else:
-                action = Action.FORGET if previous and not is_row(page.item_values) else Action.SKIP
-                return action, self._with_similarity(page, reason, neighbour, view, dropped=True)
-        if unconfirmed is not None:
-            neighbour, reason = unconfirmed
-            verdict = self._with_similarity(page, reason, neighbour, view, dropped=True)
-            return Action.SKIP, replace(verdict, provisional=True)
-        if replaced is not None:
-            verdict = self._with_similarity(page, "canonical", replaced, view, dropped=False)
-        elif near_miss is not None:
-            verdict = self._near_miss(page, *near_miss, view, names)
-            verdict = replace(verdict, reason="near miss" if previous is None else "changed")
+        if previous and not originals and twins.is_unchanged(page, previous, self.options):
+            return Action.RENEW, self._unchanged(page, previous, view)
+        found: dict[str, Neighbour] = {}
+        for neighbour in chain(originals, self._neighbours(page, view)):
+            found.setdefault(what := self._what_is(neighbour, page, view), neighbour)
+            if what == "twin":
+                break
+        if twin := found.get("twin") or found.get("may go"):
+            is_sure = "twin" in found
+            verdict = _near(page, twin, view, dropped=True, provisional=not is_sure)
+            forgets = is_sure and previous and not item_values.is_row(page.item_values)
+            return Action.FORGET if forgets else Action.SKIP, verdict
+        if replaced := found.get("gives way"):
+            verdict = _near(page, replaced, view, reason="canonical")
+        elif near_miss := found.get("near miss"):
+            verdict = self._near_miss(page, near_miss, view, names)
         else:
-            kept: Reason = "new" if page.content is not None else "thin"
-            verdict = verdict_of(page, kept if previous is None else "changed")
-        if previous is not None and previous.item_values is not None:
-            verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
+            verdict = verdict_of(page, "new" if page.content is not None else "thin")
+        if previous and verdict.reason != "canonical":
+            verdict = replace(verdict, reason="changed")
+        if previous and previous.item_values is not None:
+            known = tuple(item_values.rows_in(previous.item_values))
+            verdict = replace(verdict, known_rows=known)
         return Action.KEEP, verdict
 
+    def _unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> Verdict:
+        dropped = self.options.unchanged == "drop" or self._memory.is_repeat(page, previous)
+        return verdict_of(
+            page,
+            "unchanged",
+            previous,
+            dropped=dropped,
+            provisional=dropped and view.is_unconfirmed(previous),
+            gives_values=previous.item_values is None and page.item_values is not None,
+        )
+
+    def _what_is(self, neighbour: Neighbour, page: StoredPage, view: View) -> str:
+        other, by = neighbour.page, neighbour.rejected_by
+        may_gain_rows = item_values.has(
+            page.item_values, item_values.WAITS
+        ) and self._memory.is_unfinished(other)
+        if by is not None:
+            return "may go" if by == "fields" and may_gain_rows else "near miss"
+        if neighbour.reason != "answer" and self._takes_place(page, other):
+            return "gives way"
+        return "may go" if view.is_unconfirmed(other) else "twin"
+
     def _near_miss(
-        self,
-        page: StoredPage,
-        neighbour: StoredPage,
-        rejected: Rejection,
-        view: View,
-        names: Mapping[int, str],
+        self, page: StoredPage, neighbour: Neighbour, view: View, names: Mapping[int, str]
     ) -> Verdict:
-        by, other = rejected
+        by, other = neighbour.rejected_by, neighbour.tested or neighbour.page
         least = None
         if by == "page-specific text":
-            least = min_similarity(page, other, view.repeated_text, self._options)
-        differing = differing_values(page, other) if by == "fields" else b""
-        return replace(
-            verdict_of(page, "near miss", neighbour),
+            least = twins.min_similarity(page, other, view.repeated_text, self.options)
+        differing = twins.differing_values(page, other) if by == "fields" else b""
+        return _near(
+            page,
+            neighbour,
+            view,
+            reason="near miss",
             rejected_by=by,
-            similarity=similarity(page, other, view.repeated_text),
+            similarity=twins.similarity(page, other, view.repeated_text),
             min_similarity=least,
             differing_fields=tuple(sorted(names[byte] for byte in differing if byte in names)),
         )
 
     def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
         """Whether the page has the address that its twin declares, and the twin hasn't."""
-        if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
+        if self.options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
             return False
         return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
 
@@ -301,48 +294,38 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
-        view.one_site = self._options.scope == "site"
-        yield from ((other, "item", None) for other in self._with_this_row(page, view))
-        found = candidates(page, view, self._options)
-        rejections: set[str] = set()
-        of_other_names: list[tuple[StoredPage, Reason]] = []
-        for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
-            rejected = self._rejection(page, other, reason, view)
-            if rejected is not None:
-                rejections.add(rejected.by)
-            if (
-                rejected is None
-                and self._options.second_look
-                and reason in _BY_TEXT
-                and names_differ(page, other, repeated_words(page, other, view.repeated_text))
-            ):
-                of_other_names.append((other, reason))
+        view.one_site = self.options.scope == "site"
+        yield from (Neighbour(other, "item") for other in self._with_this_row(page, view))
+        found = candidates(page, view, self.options)
+        text_has_two_names, of_other_names = False, list[Neighbour]()
+        for other, reason in islice(found, _MAX_COMPARED if self.options.second_look else None):
+            neighbour = self._tested(page, other, reason, view)
+            text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
+            by_text = self.options.second_look and reason in _BY_TEXT
+            if neighbour.rejected_by is None and by_text and self._names_differ(page, other, view):
+                of_other_names.append(neighbour)
             else:
-                yield other, reason, rejected
-        text_has_two_names = not rejections.isdisjoint({"title", "shared notice"}) or any(
-            are_two_subjects(of_other_names[0][0], other, view.repeated_text)
-            for other, _ in of_other_names[1:]
+                yield neighbour
+        text_has_two_names = text_has_two_names or any(
+            twins.are_two_subjects(of_other_names[0].page, other.page, view.repeated_text)
+            for other in of_other_names[1:]
         )
-        for other, reason in of_other_names:
-            notice = Rejection("shared notice", other)
-            yield other, reason, notice if text_has_two_names else None
+        for one in of_other_names:
+            yield one._replace(rejected_by="shared notice") if text_has_two_names else one
 
-    def _row_verdict(self, row: StoredPage, view: View) -> Verdict | None:
-        other = next(self._with_this_row(row, view), None)
-        if other is None:
-            return None
-        verdict = verdict_of(row, "item", other, dropped=True)
-        return replace(verdict, provisional=view.is_unconfirmed(other))
+    def _names_differ(self, page: StoredPage, other: StoredPage, view: View) -> bool:
+        words = twins.repeated_words(page, other, view.repeated_text)
+        return titles.names_differ(page, other, words)
 
     def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
         """Pages of the same template and name that gave the very row, see `names_itself`."""
-        if not self._options.second_look:
+        if not self.options.second_look:
             return
-        for other in islice(view.same("row_keys"), _MAX_SAME_ROW):
+        for other in islice(view.same("row_keys"), MAX_SAME):
             if (
                 self._gave_row_out(page, other)
-                and in_one_template(page, other)
-                and not are_two_subjects(page, other, view.repeated_text)
+                and twins.in_one_template(page, other)
+                and not twins.are_two_subjects(page, other, view.repeated_text)
                 and not self.answers.are_other_pages(page, other)
             ):
                 yield other
@@ -352,41 +335,40 @@ class Judge:
 
         A page keeps for one run the rows that it had before it changed.
         """
-        has_it_now = not say_more(row.item_values, other.item_values)
-        if self._options.unchanged == "drop":
+        has_it_now = not item_values.say_more(row.item_values, other.item_values)
+        if self.options.unchanged == "drop":
             return has_it_now or self._memory.has_seen(other)
         return has_it_now and self._memory.has_seen(other)
 
-    def _rejection(
-        self, page: StoredPage, other: StoredPage, reason: Reason, view: View
-    ) -> Rejection | None:
-        """The answer or test that rejects a candidate, see twins.py; None: the page is its copy."""
+    def _tested(self, page: StoredPage, other: StoredPage, reason: Reason, view: View) -> Neighbour:
+        """A candidate with the answer or test that rejects it, see twins.py, if any does."""
         if self.answers.are_other_pages(page, other):
-            return Rejection("answer", other)
+            return Neighbour(other, reason, "answer")
         # Two pages of a site that it would keep alone are no copies of one page of another.
         for one in filter(None, (other, self._memory.first_copy(page, other))):
             by_text = reason in _BY_TEXT
-            by = rejection(page, one, view.repeated_text, self._options, by_text=by_text)
+            by = twins.rejection(page, one, view.repeated_text, self.options, by_text=by_text)
             if by is not None:
-                return Rejection(by, one)
-        return None
+                return Neighbour(other, reason, by, one)
+        return Neighbour(other, reason)
 
     def _answered(
         self, page: StoredPage, previous: StoredPage | None, view: View
     ) -> list[Neighbour]:
         """Stored pages of which a person called this one a copy; of two stored ones the older."""
         return [
-            (other, "answer", None)
+            Neighbour(other, "answer")
             for other in self.answers.copies(page, view)
             if previous is None
             or (other.first_seen, other.url) < (previous.first_seen, previous.url)
         ]
 
-    def _with_similarity(
-        self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
-    ) -> Verdict:
-        verdict = verdict_of(page, reason, other, dropped=dropped)
-        return replace(verdict, similarity=similarity(page, other, view.repeated_text))
+
+def _near(page: StoredPage, neighbour: Neighbour, view: View, **more: Any) -> Verdict:
+    """That on a page near a stored one: with the similarity of their texts, and more fields."""
+    similarity = twins.similarity(page, neighbour.page, view.repeated_text)
+    fields = {"reason": neighbour.reason, "similarity": similarity} | more
+    return verdict_of(page, other=neighbour.page, **fields)
 
 
 def stored_page(
@@ -407,11 +389,11 @@ def stored_page(
         "site": site,
         "first_seen": seen_at,
         "seen_at": seen_at,
-        "title": page.title[:TITLE_CHARS],
+        "title": page.title[: titles.TITLE_CHARS],
         "address": address_of(key, page.canonical_url),
         "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,
         "item_values": said.values,
-        "row_keys": row_keys(said.values, options.namespace, site),
+        "row_keys": item_values.row_keys(said.values, options.namespace, site),
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)

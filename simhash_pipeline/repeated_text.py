@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
@@ -94,18 +94,17 @@ def template_of(structure: int | None, templates: bytes) -> Template:
     return next((one for one in unpacked(templates) if one.fits(structure)), UNKNOWN)
 
 
-def repeated_among(texts: Iterable[str], template: Template) -> list[str]:
-    """The blocks with these texts that the template repeats."""
-    hashes = ((text, visible_text([spelled(text)], [False]).blocks) for text in texts if text)
-    return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.repeated]
-
-
 def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
     """A page's title and main text without what its template repeats; whole if all is repeated."""
-    lines = text.split("\n")
-    repeated = frozenset(repeated_among(lines, template))
-    left = "\n".join(line for line in lines if line not in repeated)
+    left = "\n".join(line for line in text.split("\n") if not _is_repeated(line, template))
     return _own_title(title, template), left if left.strip() else text
+
+
+def _is_repeated(line: str, template: Template) -> bool:
+    if not line:
+        return False
+    block, *_ = visible_text([spelled(line)], [False]).blocks
+    return block & BLOCK_BITS in template.repeated
 
 
 def _own_title(title: str, template: Template) -> str:

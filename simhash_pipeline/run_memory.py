@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from simhash_pipeline.item_values import say_more, waits
+from simhash_pipeline.item_values import WAITS, has, say_more
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage
@@ -36,7 +36,7 @@ class RunMemory:
     def note(self, page: StoredPage, verdict: Verdict) -> None:
         if verdict.dropped:
             self._note_copy(page, verdict.twin_key or "")
-        if verdict.stored and waits(page.item_values):
+        if verdict.stored and has(page.item_values, WAITS):
             self._lists.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
             self._stored_at_once.add(hash((page.namespace, page.url)))

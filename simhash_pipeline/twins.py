@@ -9,14 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import (
-    NO_VALUES,
-    differing,
-    is_bare_text,
-    is_part,
-    is_row,
-    say_the_same,
-)
+from simhash_pipeline.item_values import NO_VALUES, PART, TEXT, differing, has, is_row, say_the_same
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.simhash import hamming_distance
@@ -99,7 +92,7 @@ def _have_same_text(page: StoredPage, other: StoredPage) -> bool:
 
 
 def _either_is_part(page: StoredPage, other: StoredPage) -> bool:
-    return is_part(page.item_values) or is_part(other.item_values)
+    return has(page.item_values, PART) or has(other.item_values, PART)
 
 
 def differing_values(page: StoredPage, other: StoredPage) -> bytes:
@@ -107,7 +100,7 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
 
     A page that was stored without its item, as by a crawl with other settings, lacks all of them.
     """
-    if page.item_values is None or (is_bare_text(page.item_values) and _are_one_text(page, other)):
+    if page.item_values is None or (has(page.item_values, TEXT) and _are_one_text(page, other)):
         return b""
     bits = _structure_bits(page, other) if page.site == other.site else None
     return differing(page.item_values, other.item_values or NO_VALUES, bits)

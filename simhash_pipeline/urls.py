@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from w3lib.url import canonicalize_url
 
+from simhash_pipeline.bits import hash_of
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.bounds import has_long_host
 
@@ -97,7 +97,7 @@ def place_id(url: str) -> bytes:
     place, mark, query = url.partition("?")
     if found := _PLACE.match(place):
         place = f"https://{found[1]}{found[2]}"
-    return hashlib.blake2b(f"{place}{mark}{query}".encode(), digest_size=8).digest()
+    return hash_of(f"{place}{mark}{query}")
 
 
 def _declared(key: str, canonical_url: str | None) -> str | None:

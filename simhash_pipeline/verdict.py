@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
@@ -31,11 +31,13 @@ RejectedBy = Literal[
 ]
 
 
-class Rejection(NamedTuple):
-    """The test that tells a page from its neighbour, or from an earlier copy of that."""
+class Neighbour(NamedTuple):
+    """A stored page near another, why that may be dropped for it, and what tells them apart."""
 
-    by: RejectedBy
     page: StoredPage
+    reason: Reason
+    rejected_by: RejectedBy | None = None
+    tested: StoredPage | None = None  # what was compared, if not the page: a first copy of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,26 +92,17 @@ class Verdict:
 
 
 def verdict_of(
-    page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
+    page: StoredPage, reason: Reason, other: StoredPage | None = None, **more: Any
 ) -> Verdict:
-    """A verdict with this reason, and with the distances from `other` if there is one."""
-    if other is None:
-        return Verdict(page.shown_url, dropped, reason, namespace=page.namespace, key=page.url)
-    apart = distances(page, other)
-    return Verdict(
-        url=page.shown_url,
-        dropped=dropped,
-        reason=reason,
-        key=page.url,
-        twin_url=other.shown_url,
-        twin_key=other.url,
-        twin_title=other.title,
-        twin_first_seen=other.first_seen,
-        content_distance=apart.content,
-        structure_distance=apart.structure,
-        sketch_distance=apart.sketch,
-        namespace=page.namespace,
-    )
+    """A verdict with this reason, the distances from `other` if there is one, and more fields."""
+    fields: dict[str, Any] = {"url": page.shown_url, "dropped": False}
+    fields |= {"key": page.url, "namespace": page.namespace}
+    if other is not None:
+        apart = distances(page, other)._asdict()
+        fields |= {f"{name}_distance": bits for name, bits in apart.items()}
+        fields |= {"twin_url": other.shown_url, "twin_key": other.url, "twin_title": other.title}
+        fields["twin_first_seen"] = other.first_seen
+    return Verdict(reason=reason, **(fields | more))
 
 
 class Distances(NamedTuple):

@@ -28,7 +28,7 @@ ROOMS = {
     "page": {"bits", "errors", "options", "native"},
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index", "urls"},
-    "urls": {"errors", "page"},
+    "urls": {"bits", "errors", "page"},
     "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},

@@ -20,7 +20,8 @@ from itemloaders import ItemLoader
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.item_values import (
     Said,
-    _read,
+    _shown,
+    _Text,
     as_row,
     names_itself,
     row_keys,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.stores.contract import Store
 
-A, B = "http://a.example/shoe/1", "http://a.example/shoe/2"
+A, B, C, D = (f"http://a.example/shoe/{n}" for n in (1, 2, 3, 4))
 SHOE = prose("a shoe")
 LONG = " ".join(f"sentence {n} of this body." for n in range(60))
 
@@ -58,6 +59,11 @@ class Size(Enum):
     SMALL = "small"
 
 
+def ld(price: str) -> str:
+    """A price where only programs read it."""
+    return f'<script type="application/ld+json">{{"price": {price}}}</script>'
+
+
 @pytest.mark.parametrize(
     ("beside", "values"),
     [
@@ -73,6 +79,21 @@ class Size(Enum):
             (datetime(2024, 5, 3), datetime(2024, 5, 4)),
         ),
         (("<p>large", "<p>small"), (Size.LARGE, Size.SMALL)),
+        (("<p>€1,299", "<p>€1,399"), ("1299.00", "1399.00")),
+        ((ld("12.50"), ld("17.50")), (12.5, 17.5)),
+        ((ld('"19.90"'), ld('"29.90"')), (Decimal("19.9"), Decimal("29.9"))),
+        ((ld("1304"), ld("1404")), ("1304.00", "1404.00")),
+        ((ld("12.50"), ld("17.50")), (1250, 1750)),  # cents
+        (("<meta content=12.50>", "<meta content=17.50>"), ("€12.50", "17.50 EUR")),
+        (
+            ("<time datetime=2024-05-03T10:00:00Z>", "<time datetime=2024-05-04T10:00:00Z>"),
+            ("2024-05-03", "2024-05-04 10:00:00"),
+        ),
+        (("<p>5/3/24", "<p>5/4/24"), ("2024-05-03", "2024-05-04")),
+        (("<p>Doors 8:30 pm", "<p>Doors 9:30 pm"), ("20:30", "21:30:00")),
+        (("<i data-color=Red>", "<i data-color=Blue>"), ("red", "blue")),
+        (("<p>In stock", "<p>Sold out"), (True, False)),
+        (("<link href=//schema.org/InStock>", ""), (True, False)),
         (("<i data-sku=AB-7>", "<i data-sku=AB-9>"), ("AB-7", "AB-9")),
         (("<img src=/i/red.jpg?x=1>", "<img src=/i/blue.jpg?x=2>"), ("/i/red.jpg", "/i/blue.jpg")),
         (("<p>尺码 大", "<p>尺码 小"), ("大", "小")),
@@ -104,7 +125,6 @@ def test_one_value_that_stands_on_its_page_tells_two_pages_apart(
         (("", ""), (time.time(), time.time() + 1)),
         (("", ""), (datetime.now(timezone.utc), datetime.now(timezone.utc))),
         (("<img src=/a.jpg?s=1>", "<img src=/a.jpg?s=2>"), ("/a.jpg?s=1", "/a.jpg?s=2")),
-        (("", ""), (True, False)),
     ],
 )
 def test_what_copies_differ_in_says_nothing(
@@ -115,15 +135,37 @@ def test_what_copies_differ_in_says_nothing(
     assert second(one, two).dropped
 
 
+_ROWS = "<dl><dt><em>x</em><dd><ul><li><b>y</b></ul></dl>" * 40
+BARE = f"<title>Runner</title><table><tr><td><h1>Runner</h1><p>{SHOE}<p>%s</table>{_ROWS}"
+
+
 def test_in_another_template_two_values_must_differ() -> None:
-    rows = "<dl><dt><em>x</em><dd><ul><li><b>y</b></ul></dl>" * 40
-    bare = f"<title>Runner</title><table><tr><td><h1>Runner</h1><p>{SHOE}<p>%s</table>{rows}"
     items = [{"colour": "red", "size": "41"}, {"colour": "red", "size": "42"}]
     other = {"colour": "blue", "size": "42"}
     with Judge(options=Options(min_tokens=20)) as judge:
         judge.judge(A, page("<p>red 41"), items[0])
-        assert judge.judge(B, bare % "red 42", items[1]).rejected_by != "fields"
-        assert judge.judge(B, bare % "blue 42", other).differing_fields == ("colour", "size")
+        assert judge.judge(B, BARE % "red 42", items[1]).rejected_by != "fields"
+        assert judge.judge(B, BARE % "blue 42", other).differing_fields == ("colour", "size")
+
+
+def test_booleans_of_two_templates_differ_for_no_reason() -> None:
+    """Whether it has an image, say: an AMP page has none."""
+    items = [{"colour": "red", "image": one, "tags": one} for one in (True, False)]
+    with Judge(options=Options(min_tokens=20)) as judge:
+        judge.judge(A, page("<p>red"), items[0])
+        assert judge.judge(B, BARE % "red", items[1]).rejected_by != "fields"
+
+
+def test_a_field_is_added_to_those_that_count() -> None:
+    """Its values needn't be on the page; the other fields count as before."""
+    with Judge(options=Options(item_fields=("+rating",))) as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", "rating": {"stars": "three"}, "at": "x"})
+        four = {"colour": "red", "rating": {"stars": "four"}, "at": "y"}
+        assert judge.judge(B, page("<p>red"), four).differing_fields == ("rating.stars",)
+        blue = {"colour": "blue", "rating": {"stars": "three"}, "at": "z"}
+        assert judge.judge(C, page("<p>blue"), blue).differing_fields == ("colour",)
+        same = {"colour": "red", "rating": {"stars": "three"}, "at": "z"}
+        assert judge.judge(D, page("<p>red"), same).dropped
 
 
 def test_of_two_sites_the_texts_decide() -> None:
@@ -184,6 +226,17 @@ def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
+def test_a_second_long_text_counts_to_its_end() -> None:
+    """As a table of specifications, whose last line alone differs."""
+    with Judge() as judge:
+        for url, size in ((A, 41), (B, 42)):
+            specs = f"{prose('specs')[:400]} size {size}"
+            item = {"title": "Runner", "body": LONG, "specs": specs}
+            verdict = judge.judge(url, page(f"<p>{specs}", LONG), item)
+            assert not verdict.dropped
+    assert verdict.differing_fields == ("specs",)
+
+
 SHELLS: list[Callable[[str], str]] = [
     lambda data: f"<script id=__NEXT_DATA__ type=application/json>{data}</script>",
     lambda data: f"<script>window.__STATE__ = {data.replace('/', chr(92) + '/')}</script>",
@@ -218,6 +271,25 @@ def test_shells_are_told_apart_by_what_their_data_says(
                 continue
             copy = judge.judge(f"{B}/{n}", page_of_shell, said_of_it)
             assert (copy.dropped, copy.twin_url) == (True, f"{A}/{n}")
+
+
+def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -> None:
+    """As of an API, which gives two shoes one description."""
+    shell = "<title>App</title><p>Loading</p>"
+    with Judge() as judge:
+        found = [
+            judge.judge(url, shell, {"title": title, "body": LONG}).dropped
+            for url, title in ((A, "Red shoe"), (B, "Blue shoe"), (f"{B}/copy", "Blue shoe"))
+        ]
+    assert found == [False, False, True]
+
+
+def test_numbers_alone_that_no_page_shows_say_nothing() -> None:
+    """As the size of the response, in an item that is judged by it."""
+    source = with_values(Source(page(), A), {"bytes": 51_234}, Options())
+    assert source.item is not None
+    source = source._replace(item=source.item._replace(holds_page=False))
+    assert not said_by(Fingerprinter().fingerprint(page()), source).names
 
 
 class Shoe(scrapy.Item):
@@ -464,7 +536,27 @@ def test_all_rows_of_a_page_are_looked_for_in_one_folded_text() -> None:
     """Folding takes as long as the page is, and a list may have thousands of rows."""
     shown = page("<p>1,299.00 EUR</p>")
     read = Fingerprinter().fingerprint(shown)
-    before = _read.cache_info().misses
+    before = _shown.cache_info().misses
     for price in (1299.0, 7.0, 12.5):
         said_by(read, as_row(with_values(Source(shown, A), {"price": price}, Options())))
-    assert _read.cache_info().misses - before <= 1
+    assert _shown.cache_info().misses - before <= 1
+
+
+@pytest.mark.parametrize(
+    "word", ["boot", "red boot", "41", "红", "红 boot", "-42", "boot-42", "x", "t 4", "no", ""]
+)
+def test_an_index_finds_what_a_search_finds(word: str) -> None:
+    """As in the text of a list of a thousand rows."""
+    text = _Text("red boot 41\nboots, 红 boot-42 x41 41 红boot")
+    found = [*text.places(word)]
+    text._scanned = 10**9
+    assert [*text.places(word)] == found
+
+
+def test_the_words_of_a_long_list_are_found_by_an_index() -> None:
+    """Else each of thousands of rows is looked for in all of the page."""
+    text = _Text("\n".join(f"boot {n} of the list" for n in range(20_000)))
+    assert all(text.has(f"boot {n} of") for n in range(100))
+    assert "_starts" not in vars(text)
+    assert all(text.has(f"boot {n} of") for n in range(100, 400))
+    assert "_starts" in vars(text)

@@ -220,6 +220,8 @@ class ForgetCommand(Command):
             arguments.store = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
+        if arguments.unseen is not None and arguments.namespace is not None:
+            raise UsageError("--unseen forgets pages of all namespaces; leave --namespace out")
         named = resolve_store(arguments, settings)
         with named.existing(reading=False) as store:
             if arguments.urls:

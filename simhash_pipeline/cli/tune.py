@@ -80,8 +80,8 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         yield "Answer more pairs, or name a lower --precision."
         return
     found = copies(joined(answers, best))
-    yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"
-    yield f"they find {found:,} of {all_copies:,} copies:"
+    yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above,"
+    yield f"no looser than an answered copy or now; they find {found:,} of {all_copies:,} copies:"
     yield ""
     for name in THRESHOLDS if now.second_look else THRESHOLDS[:1]:
         yield f"SIMHASH_{name.upper()} = {getattr(best, name)}"

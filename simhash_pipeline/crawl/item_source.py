@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
+from simhash_pipeline.bits import hash_of
 from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
-from simhash_pipeline.page.source import (
-    CHARSET_FIELD,
-    Source,
-    item_source,
-    item_url,
-    markup,
-    no_url,
-    text_source,
-)
+from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,13 +59,9 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
     if (source := text_source(adapter, options, own)) is not None:
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
-    html, url = markup(held), item_url(adapter, options)
-    if html and (url or not _is_body(html, response)):
-        if not (url := url or own):
-            raise no_url(options)
-        charset = adapter.get(CHARSET_FIELD)
-        source = Source(html, url, charset if isinstance(charset, str) else None)
-        return ItemPage(_joined(source, response), False)
+    html = markup(held)
+    if html and (item_url(adapter, options) or not _is_body(html, response)):
+        return ItemPage(_joined(item_source(adapter, options, own), response), False)
     if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
         return ItemPage(source_from_response(response), True)
     if held is None:
@@ -108,7 +96,7 @@ def _address_of(response: Response) -> str:
     if request is None or "#" in response.url:
         return response.url
     if request.body:
-        sent = blake2b(request.body, digest_size=8).hexdigest()
+        sent = hash_of(request.body).hex()
         return f"{response.url}#!/{request.method}/{sent}"
     asked, mark, route = request.url.partition("#")
     return f"{asked}{mark}{route}" if asked == response.url else response.url

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
 
@@ -32,9 +33,8 @@ from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable, Collection, Iterator
     from concurrent.futures import Future
-    from weakref import ReferenceType
 
     from simhash_pipeline.crawl.feeds import Feeds
     from simhash_pipeline.crawl.worker import JudgedPage
@@ -90,11 +90,6 @@ class SharedVerdict:
     page: TentativePage | None = None  # that it stored, once an item was found to be kept
     reported: bool = False  # whether the page was logged and counted, for the first of its items
 
-    @property
-    def is_void(self) -> bool:
-        """Whether the page that it stored was forgotten: a further item needs a new verdict."""
-        return self.page is not None and self.page.lost is True
-
 
 class ResponseItems:
     """The items of one response."""
@@ -110,22 +105,13 @@ class ResponseItems:
         self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
 
 
-@dataclass(slots=True)
-class _Yielded:
-    """An object that callbacks yielded and that has not reached the pipeline."""
-
-    item: Any  # held so that no other object gets its id
-    response: ReferenceType[Response]
-    times: int = 0
-
-
 @dataclass(slots=True, eq=False)
 class PendingItem:
-    """An item that reached the pipeline."""
+    """An item that a callback yielded, or that reached the pipeline."""
 
-    item: Any
-    url: str | None  # that it gives
-    response: ReferenceType[Response] | None
+    item: Any  # held so that no other object gets its id
+    response: Callable[[], Response | None] = lambda: None  # that it came from, while that lives
+    url: str | None = None  # that it gives, once it reached the pipeline
     page: TentativePage | None = None  # that is stored for it
     is_pending: bool = True
 
@@ -145,8 +131,9 @@ class PendingItems:
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
         self._list_callbacks: set[str] = set()
         self._lists: dict[tuple[str, str], ResponseItems] = {}  # stored, and items are pending
-        self._yielded: dict[int, _Yielded] = {}  # by the item's id
-        self._arrived: dict[int, PendingItem] = {}  # by the item's id
+        # By the item's id: what callbacks yielded, and what reached the pipeline.
+        self._yielded: dict[int, list[PendingItem]] = {}
+        self._arrived: dict[int, PendingItem] = {}
         # By namespace and URL, the last stored of each.
         self._undecided: dict[tuple[str, str | None], TentativePage] = {}
         crawler.signals.connect(self._scraped, signals.item_scraped)
@@ -173,10 +160,7 @@ class PendingItems:
 
     def enter(self, item: Any, response: Response) -> None:
         """A callback yields the item."""
-        known = self._yielded.get(id(item))
-        if known is None or known.response() is not response:
-            known = self._yielded[id(item)] = _Yielded(item, ref(response))
-        known.times += 1
+        self._yielded.setdefault(id(item), []).append(PendingItem(item, ref(response)))
         items = self.of_response(response)
         items.pending += 1
         items.entered += 1
@@ -185,13 +169,10 @@ class PendingItems:
 
     def track(self, item: Any) -> PendingItem:
         """The item reaches the pipeline; from here on its outcome is the one of this context."""
-        known = self._yielded.get(id(item))
-        response = None if known is None else known.response()
-        url = field_url(item, self._options)
-        if response is None:
-            response = self._response_at(url)
-        self._leave_yielded(item)
-        entry = PendingItem(item, url, None if response is None else ref(response))
+        entry = self._leave_yielded(item) or PendingItem(item)
+        entry.url = field_url(item, self._options)
+        if entry.response() is None:
+            entry.response = self._response_at(entry.url)
         self._arrived[id(item)] = entry
         _current.set(entry)
         return entry
@@ -264,8 +245,8 @@ class PendingItems:
         self._settle(page)
 
     def _is_of(self, entry: PendingItem, item: Any, response: Response | None) -> bool:
-        if entry.response is not None:
-            return entry.response() is response
+        if (own := entry.response()) is not None:
+            return own is response
         return entry.item is item or entry.url == field_url(item, self._options)
 
     def _leave(
@@ -287,25 +268,30 @@ class PendingItems:
         items.pending -= 1
         if items.pending:
             return
-        replaced = [key for key, each in self._yielded.items() if each.response() is response]
-        for key in replaced:
-            del self._yielded[key]
+        replaced = [each for each in self._all_yielded() if each.response() is response]
+        for entry in replaced:
+            self._leave_yielded(entry.item)
         if items.stored is not None:
             self._lists.pop(_key(items.stored.verdict), None)
             self.add_rows(items.stored, items.rows)
         items.all_done.happen()
 
-    def _leave_yielded(self, item: Any) -> None:
-        known = self._yielded.get(id(item))
-        if known is not None:
-            known.times -= 1
-            if not known.times:
-                del self._yielded[id(item)]
+    def _leave_yielded(self, item: Any) -> PendingItem | None:
+        entries = self._yielded.get(id(item), [])
+        entry = entries.pop() if entries else None
+        if not entries:
+            self._yielded.pop(id(item), None)
+        return entry
 
-    def _response_at(self, url: str | None) -> Response | None:
+    def _all_yielded(self) -> Iterator[PendingItem]:
+        return chain.from_iterable(self._yielded.values())
+
+    def _response_at(self, url: str | None) -> Callable[[], Response | None]:
         """The response of this URL with pending items; an earlier pipeline replaced the item."""
-        found = (known.response() for known in self._yielded.values())
-        return next((each for each in found if each is not None and each.url == url), None)
+        for entry in self._all_yielded():
+            if (response := entry.response()) is not None and response.url == url:
+                return entry.response
+        return lambda: None
 
     def _mark_safe(self, page: TentativePage) -> Verdict | None:
         """The page is safe as far as the pipelines go; what to confirm once it is stored."""

@@ -120,7 +120,7 @@ class SimhashPipeline:
         self._items = 0  # that are being judged
         self._no_items = Event()
         # Of ITEM_FIELDS, those that no item had yet.
-        self._unseen_fields = {name.removeprefix("-") for name in options.item_fields or ()}
+        self._unseen_fields = {name.lstrip("+-") for name in options.item_fields or ()}
         self._last_new_url: str | None = None  # of the last page with new content
         self._urls_since: set[str] = set()  # of the pages that came after it
 
@@ -200,7 +200,7 @@ class SimhashPipeline:
         self._items += 1
         try:
             if self._stopping:
-                self._stats.count_unasked()
+                self._stats.count("unjudged")
             else:
                 await self._judge(item, entry)
         finally:
@@ -211,7 +211,7 @@ class SimhashPipeline:
 
     async def _judge(self, item: Any, entry: PendingItem) -> None:
         """NearDuplicate if the item's page is dropped; any fault keeps the item unjudged."""
-        response = None if entry.response is None else entry.response()
+        response = entry.response()
         url = entry.url or (None if response is None else response.url)
         try:
             adapter = _adapter(item)
@@ -220,14 +220,14 @@ class SimhashPipeline:
                 return
             page = find_page(adapter, response, self._options)
             if page is None:
-                self._stats.count_unjudged()
+                self._stats.count("not_judged")
                 return
             url = page.source.url
             self._unseen_fields.difference_update(adapter)
             self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
-                self._stats.count_unasked()
+                self._stats.count("unjudged")
                 return
             judged = shared.judged.result()
             self._report(item, shared, response)
@@ -238,7 +238,7 @@ class SimhashPipeline:
         except (OptionsError, StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
             if self._stopping:
-                self._stats.count_unasked()
+                self._stats.count("unjudged")
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
         else:
@@ -282,7 +282,8 @@ class SimhashPipeline:
             if not shared.judged.done():  # else others would go first
                 await result_of(shared.judged)
             judged = shared.judged.result()
-            if shared.is_void or await self._must_judge_again(judged.verdict, deadline):
+            is_forgotten = shared.page is not None and shared.page.lost is True
+            if is_forgotten or await self._must_judge_again(judged.verdict, deadline):
                 if items.shared is not None and items.shared is not shared:
                     # Another item of the page was here before.
                     shared = await self._verdict_on_row(items, items.shared, source, own)
@@ -374,7 +375,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            self._drop_log.write(verdict, judged.page, judged.options)
+            self._drop_log.write(verdict, judged.page, judged.judge.options)
             self._drop_log.count(verdict)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
@@ -389,7 +390,8 @@ class SimhashPipeline:
         elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
-                self._stats.nothing_new(limit)
+                said = "Closing: %d pages in a row without new content (SIMHASH_CLOSE_AFTER_SEEN)"
+                self._logger.info(said, limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:

@@ -75,7 +75,7 @@ class CrawlStats:
         """
         self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
-            self._count(name, 0)
+            self.count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
@@ -102,24 +102,29 @@ class CrawlStats:
             said = "Pages are read without %s, which takes longer (`pip install -v` says why)"
             self._logger.info(said, native.missing)
 
+    def count(self, name: str, count: int = 1) -> None:
+        """Add to a stat; `not_judged` are items without a page, `unjudged` those at a stop."""
+        self._counts[name] += count
+        self._crawler.stats.inc_value(f"simhash/{name}", count)
+
     def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
-            self._count(self._dropping)
-            self._count(f"{self._dropping}/{reason}")
+            self.count(self._dropping)
+            self.count(f"{self._dropping}/{reason}")
             self._log_drop(verdict)
         else:
-            self._count("kept")
+            self.count("kept")
             if verdict.replaces:
                 self._log_drop(verdict)
         if verdict.rejected_by:
-            self._count("near_misses")
+            self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
-            self._count(reason)
+            self.count(reason)
         if judged.page.content is None:
-            self._count("thin")
+            self.count("thin")
         if judged.page.cut:
-            self._count("cut")
+            self.count("cut")
             most = f"{self._options.max_page_bytes:,}"
             said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. "
             said += "Further ones are only counted (simhash/cut)."
@@ -150,7 +155,7 @@ class CrawlStats:
         page = self._magnets.add(verdict.url, verdict.twin_url)
         if page is None:
             return
-        self._count("drop_magnets")
+        self.count("drop_magnets")
         if self._counts["drop_magnets"] <= _MAGNETS_WARNED:
             self._logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
@@ -162,7 +167,7 @@ class CrawlStats:
 
     def count_drawn(self, url: str) -> None:
         """The item's page has little text, and scripts that seem to draw it."""
-        self._count("drawn_by_script")
+        self.count("drawn_by_script")
         host = host_of(url)
         if len(self._drawn) == _MAX_HOSTS and host not in self._drawn:
             return
@@ -175,14 +180,6 @@ class CrawlStats:
                 _shown(host),
             )
 
-    def count_unjudged(self) -> None:
-        """An item has no page: its response is JSON, say, or a PDF."""
-        self._count("not_judged")
-
-    def count_unasked(self) -> None:
-        """An item is kept unjudged, as the crawl stops."""
-        self._count("unjudged")
-
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
         self._count_error(kind)
@@ -194,10 +191,6 @@ class CrawlStats:
         """A fault of this package; called within an `except`, for the traceback."""
         self._count_error("unexpected")
         self._logger.exception("A page can't be judged; its item is kept")
-
-    def nothing_new(self, pages: int) -> None:
-        said = "Closing: %d pages in a row without new content (SIMHASH_CLOSE_AFTER_SEEN)"
-        self._logger.info(said, pages)
 
     def stopped(self, error: Exception) -> None:
         kind = "settings" if isinstance(error, OptionsError) else "store"
@@ -264,8 +257,8 @@ class CrawlStats:
         return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
     def _count_error(self, kind: str) -> None:
-        self._count("errors")
-        self._count(f"errors/{kind}")
+        self.count("errors")
+        self.count(f"errors/{kind}")
 
     def _log_once(
         self, kind: str, message: str, *values: object, level: int = logging.WARNING
@@ -273,10 +266,6 @@ class CrawlStats:
         if kind not in self._logged:
             self._logged.add(kind)
             self._logger.log(level, message, *values)
-
-    def _count(self, name: str, count: int = 1) -> None:
-        self._counts[name] += count
-        self._crawler.stats.inc_value(f"simhash/{name}", count)
 
     def _note_secs(self) -> None:
         for name, secs in self._secs.items():

@@ -21,7 +21,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
-from simhash_pipeline.item_values import Said, said_by, waits
+from simhash_pipeline.item_values import WAITS, Said, has, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, age_text
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
@@ -47,6 +47,7 @@ OWN_OPTIONS = frozenset(
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+Outcome = tuple[Any, Exception | None]  # what a call returned, or else raised
 OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 
 
@@ -61,11 +62,11 @@ async def result_of(future: Future[T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """A page's fingerprints, its verdict by these options, and the seconds that each took."""
+    """A page's fingerprints, the verdict that a judge gave, and the seconds that each took."""
 
     page: PageFingerprint
     verdict: Verdict
-    options: Options
+    judge: Judge
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
@@ -120,9 +121,10 @@ class JudgeWorker:
             self._store.close()
             raise
         self._options = options
-        self._judges = {"": (self._judge, options)}  # by what requests ask for
+        self._judges = {"": self._judge}  # by what requests ask for
         self._gather_secs = GATHER_SECS if gathers else 0.0
-        self._asked: list[_Asked] = []  # not handed over yet
+        # Calls that are not handed over yet, and who waits for what they return.
+        self._asked: list[tuple[Callable[[], Any], Future[Any] | None]] = []
         self._will_hand_over = False  # within GATHER_SECS
         self._handed_over: Future[Any] = Future()  # the last
         self._handed_over.set_result(None)
@@ -172,8 +174,14 @@ class JudgeWorker:
 
     def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage | None]:
         """The verdict on a further item of a kept page, if another page gave that very row."""
-        judge = self._judge_of(judged)
-        return self._ask(partial(_judged_row, judge, judged, url, said))
+
+        def judged_row() -> JudgedPage | None:
+            verdict = judged.judge.judge_row(url, judged.page, said)
+            if verdict is None:
+                return None
+            return dataclasses.replace(judged, verdict=verdict, said=said)
+
+        return self._ask(judged_row)
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -181,14 +189,13 @@ class JudgeWorker:
             self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
         # With what is asked next: nobody waits for it.
-        self._asked.append(_Asked(partial(self._judge.confirm, verdict), None))
+        self._asked.append((partial(self._judge.confirm, verdict), None))
 
     def add_rows(self, judged: JudgedPage, rows: Collection[bytes]) -> None:
         """The page that was stored gave these rows, too."""
-        if not (rows or judged.verdict.known_rows or waits(judged.said.values)):
+        if not (rows or judged.verdict.known_rows or has(judged.said.values, WAITS)):
             return
-        judge = self._judge_of(judged)
-        self._ask(partial(judge.add_rows, judged.verdict, judged.said, [*rows]))
+        self._ask(partial(judged.judge.add_rows, judged.verdict, judged.said, [*rows]))
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
@@ -206,7 +213,7 @@ class JudgeWorker:
             self._will_hand_over = True
             call_later(self._gather_secs, self._hand_over)
         answer: Future[T] = Future()
-        self._asked.append(_Asked(call, answer))
+        self._asked.append((call, answer))
         return answer
 
     def _hand_over(self) -> None:
@@ -217,38 +224,38 @@ class JudgeWorker:
         asked, self._asked, self._will_hand_over = self._asked, [], False
         if not asked:
             return
+        calls, answers = zip(*asked, strict=True)
         is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
         try:
-            self._handed_over = handed = self._thread.submit(_call_all, asked)
+            self._handed_over = handed = self._thread.submit(_outcomes, calls)
         except RuntimeError:  # the thread has ended: each call fails
-            _call_all(asked)
-            _give_all(asked)
+            _give(answers, _outcomes(calls))
             return
         if is_patient and not wait([handed], MAX_STALL_SECS).not_done:
-            _give_all(asked)
+            _give(answers, handed.result())
             return
         if is_patient:
             self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
-        handed.add_done_callback(_on_loop(partial(_give_all, asked)))
+        handed.add_done_callback(_on_loop(lambda: _give(answers, handed.result())))
 
     def _judged(
         self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
     ) -> JudgedPage:
         started = time.perf_counter()
-        judge, options = self._judge_by(own)
+        judge = self._judge_by(own)
         self._expire()
         self._texts.write_many()
         said = said_by(page, source)
         verdict = judge.judge(source.url, page, said)
-        if options.keep_text:
+        if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
         text = ""
-        if "text" in options.added_fields:
+        if "text" in self._options.added_fields:
             text = judge.repeated_text.page_specific(page, verdict)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
+        return JudgedPage(page, verdict, judge, fingerprinting_secs, spent, said, text)
 
-    def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
+    def _judge_by(self, own: OwnOptions) -> Judge:
         """The judge of a request's own options; PageError where they break a rule."""
         known = repr(sorted(own.items())) if own else ""
         if known not in self._judges:
@@ -259,11 +266,8 @@ class JudgeWorker:
                 options = dataclasses.replace(self._options, **own)
             except OptionsError as error:
                 raise PageError("meta", f"by its request's meta, {error}") from error
-            self._judges[known] = self._judge.with_options(options), options
+            self._judges[known] = self._judge.with_options(options)
         return self._judges[known]
-
-    def _judge_of(self, judged: JudgedPage) -> Judge:
-        return next(judge for judge, own in self._judges.values() if own is judged.options)
 
     def _expire(self) -> None:
         if self._options.expire_after is not None and not self._has_expired:
@@ -293,44 +297,26 @@ class JudgeWorker:
             self._store.close()
 
 
-def _judged_row(judge: Judge, judged: JudgedPage, url: str, said: Said) -> JudgedPage | None:
-    verdict = judge.judge_row(url, judged.page, said)
-    return None if verdict is None else dataclasses.replace(judged, verdict=verdict, said=said)
+def _outcomes(calls: Iterable[Callable[[], Any]]) -> list[Outcome]:
+    return [_outcome(call) for call in calls]
 
 
-class _Asked:
-    """A call for the thread, and what the loop is to be given of it."""
-
-    def __init__(self, call: Callable[[], Any], answer: Future[Any] | None) -> None:
-        self._call = call
-        self._result: Any = None
-        self._error: Exception | None = None
-        self._answer = answer
-
-    def call(self) -> None:
-        try:
-            self._result = self._call()
-        except Exception as error:  # any: it is raised where the answer is awaited
-            self._error = error
-        except BaseException as error:  # else it ends the thread, and nobody knows of it
-            what = f"{type(error).__name__}: {error}"
-            self._error = StoreError(f"the thread that asks the store met {what}")
-
-    def give(self) -> None:
-        if self._error is not None and self._answer is not None:
-            self._answer.set_exception(self._error)
-        elif self._answer is not None:
-            self._answer.set_result(self._result)
+def _outcome(call: Callable[[], Any]) -> Outcome:
+    try:
+        return call(), None
+    except Exception as error:  # any: it is raised where the answer is awaited
+        return None, error
+    except BaseException as error:  # else it ends the thread, and nobody knows of it
+        what = f"{type(error).__name__}: {error}"
+        return None, StoreError(f"the thread that asks the store met {what}")
 
 
-def _call_all(asked: Iterable[_Asked]) -> None:
-    for each in asked:
-        each.call()
-
-
-def _give_all(asked: Iterable[_Asked]) -> None:
-    for each in asked:
-        each.give()
+def _give(answers: Iterable[Future[Any] | None], outcomes: Iterable[Outcome]) -> None:
+    for answer, (result, error) in zip(answers, outcomes, strict=True):
+        if answer is not None and error is None:
+            answer.set_result(result)
+        elif answer is not None:
+            answer.set_exception(error)
 
 
 def _on_loop(call: Callable[[], None]) -> Callable[[object], object]:

@@ -81,6 +81,7 @@ class FingerprintIndex:
     """
 
     def __init__(self) -> None:
+        self._next_number = 0  # one above the largest
         self._empty(KEY_BITS)
 
     def near(
@@ -108,14 +109,16 @@ class FingerprintIndex:
         """Store the value.
 
         :param value: 64 bits.
-        :param number: what `number_of` answers, up to 2**32 - 1; how many there were by default.
+        :param number: what `number_of` answers, up to 2**32 - 1; by default one above the largest
+            that was given, and 0 at first.
         :return: False when it was stored already; it keeps its number then.
         :raises ValueError: for a value that is no fingerprint.
         """
         packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
         if position(buckets[keys[0]], packed) >= 0:
             return False
-        number = self._length if number is None else number
+        number = self._next_number if number is None else number
+        self._next_number = max(self._next_number, number + 1)
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
@@ -148,11 +151,11 @@ class FingerprintIndex:
         :return: how many were new.
         :raises ValueError: for a value that is no fingerprint; nothing is stored then.
         """
+        values = list(values)
         packed = b"".join(map(packed_bits, values))
-        count = len(packed) // SIZE
-        if count < self._length * BULK_SHARE:
-            return sum(self.add(_unpacked(packed, row)) for row in range(count))
-        numbers = np.arange(self._length, self._length + count, dtype=np.uint32)
+        if len(values) < self._length * BULK_SHARE:
+            return sum(map(self.add, values))
+        numbers = np.arange(len(values), dtype=np.uint32) + np.uint32(self._next_number)
         return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -184,8 +187,7 @@ class FingerprintIndex:
 
     def __iter__(self) -> Iterator[int]:
         for bucket in self._buckets[: 1 << self._key_bits]:
-            for row in range(len(bucket) // SIZE):
-                yield _unpacked(bucket, row)
+            yield from np.frombuffer(bucket, WORD).tolist()
 
     def _empty(self, key_bits: int) -> None:
         """Begin with empty buckets for keys of `key_bits` bits."""
@@ -223,6 +225,7 @@ class FingerprintIndex:
             if block == 0:
                 _append(self._numbers, 0, numbers[order], ends)
         self._length += len(rows)
+        self._next_number = max(self._next_number, int(numbers.max()) + 1)
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
@@ -280,10 +283,6 @@ def nearest(
 def _sorted(words: list[int], value: int) -> list[tuple[int, int]]:
     near = sorted({((word ^ value).bit_count(), word) for word in words})
     return [(word, distance) for distance, word in near]
-
-
-def _unpacked(packed: bytes, row: int) -> int:
-    return int.from_bytes(packed[row * SIZE : (row + 1) * SIZE], "little")
 
 
 def position(bucket: bytes, row: bytes, size: int = SIZE) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from typing import Any
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import hash_of, np
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import MarkupRead, Tokens
 from simhash_pipeline.options import Options, load_callable
@@ -104,8 +103,7 @@ class PageFingerprint:
         else:
             longest = max(self.text.split("\n"), key=len)
             words = _letters(folded(longest[: 2 * _PARAGRAPH_CHARS]))[:_PARAGRAPH_CHARS]
-        packed = words.encode("utf-8", "replace") + self.unread
-        return hashlib.blake2b(packed, digest_size=8).digest()
+        return hash_of(words.encode("utf-8", "replace") + self.unread)
 
     @property
     def minhash(self) -> bytes | None:
@@ -113,7 +111,7 @@ class PageFingerprint:
         if self.content is None or not self.sample:
             return None
         windows = smallest_of_main(self.sample)
-        return hashlib.blake2b(windows, digest_size=8).digest() if windows else None
+        return hash_of(windows) if windows else None
 
 
 def _letters(text: str) -> str:

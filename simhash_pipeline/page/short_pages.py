@@ -17,12 +17,13 @@ read: a comic, a video, a form with a record, a script's shell.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from lxml.etree import _Element
+
+from simhash_pipeline.bits import hash_of
 
 MAX_TOKENS = 150  # of the main text
 _MAX_CHARS = 20_000  # of all that is visible
@@ -52,8 +53,7 @@ def error_pattern_of(title: str, text: str, url: str) -> bytes | None:
     form = re.sub(rf"(?<!\w)(?:{'|'.join(named)})(?![\w/-])", _BLANK, said) if named else said
     if form == said:
         return None
-    whole = f"{_split(url).netloc}\n{title}\n{form}".encode("utf-8", "replace")
-    return hashlib.blake2b(whole, digest_size=8).digest()
+    return hash_of(f"{_split(url).netloc}\n{title}\n{form}")
 
 
 def _own_addresses(url: str) -> list[str]:
@@ -85,8 +85,7 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     path = "" if url is None else _split(url).path.rstrip("/")
     if path and path in said:
         said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url or "", ""))
-    packed = said.encode("utf-8", "replace")
-    return hashlib.blake2b(packed, digest_size=8).digest() if packed else b""
+    return hash_of(said) if said else b""
 
 
 def _shown_by(element: _Element) -> Iterator[str]:

@@ -25,6 +25,7 @@ class ItemValues(NamedTuple):
 
     pairs: tuple[tuple[str, str], ...]  # names, and values as text
     is_named: bool = False  # ITEM_FIELDS names them
+    added: frozenset[str] = frozenset()  # names that count wherever the values are from
     is_row: bool = False  # several items are of one page
     waits: bool = False  # for rows of other lists
     holds_page: bool = True  # else the page is its response
@@ -72,15 +73,16 @@ def item_url(item: Fields, options: Options) -> str | None:
     return None if type(url).__module__ == "builtins" else str(url)
 
 
-def item_source(item: Fields, options: Options) -> Source:
+def item_source(item: Fields, options: Options, url: str | None = None) -> Source:
     """The item's page, by HTML_FIELD (`html` where it is None) and its like.
 
-    PageError, kind no_html, wrong_type or no_url, when there is none.
+    `url` is that of an item without one. PageError, kind no_html, wrong_type or no_url, when there
+    is no page.
     """
-    if (source := text_source(item, options)) is not None:
+    if (source := text_source(item, options, url)) is not None:
         return source
     html_field = page_field(options)
-    held, url = item.get(html_field), item_url(item, options)
+    held = item.get(html_field)
     if held is None:
         text = "" if options.content_field is None else f"no text in {options.content_field!r} and "
         rule = f"{text}no page in its field {html_field!r} (SIMHASH_HTML_FIELD)"
@@ -89,7 +91,7 @@ def item_source(item: Fields, options: Options) -> Source:
         found = type(held).__name__
         rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
         raise PageError("wrong_type", f"field {html_field!r} {rule}")
-    if not url:
+    if not (url := item_url(item, options) or url):
         raise no_url(options)
     charset = item.get(CHARSET_FIELD)
     return Source(html, url, charset if isinstance(charset, str) else None)

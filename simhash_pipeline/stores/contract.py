@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-import hashlib
 import re
+import struct
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from simhash_pipeline.bits import packed_bits
+from simhash_pipeline.bits import hash_of, packed_bits
 from simhash_pipeline.errors import StoreMismatch
 
 if TYPE_CHECKING:
@@ -143,47 +144,18 @@ class Action(enum.Enum):
     SKIP = enum.auto()  # store nothing, change nothing
 
 
-class Lookup(Protocol):
-    """Finds stored pages for a View. A page's number grows with the time it was kept."""
-
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        """(number, page) of this key."""
-
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
-        """(value, distance) of the nearest 200 values: nearest first, then smallest.
-
-        Some values may have no page in the namespace.
-        """
-
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with one of these values, by number; None: of all sites.
-
-        What it costs doesn't grow with the pages of others.
-        """
-
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        """Whether another process has kept this page and may still lose it, or its life."""
-
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        """See `Store.repeated_text`."""
-
-
-class View:
+class View(ABC):
     """Stored pages like the one that is settled; valid until `decide` returns.
 
     All are of the same namespace, and with `one_site` of the page's own site. Iterators read the
-    store only as far as they are consumed. They have the pages of the nearest 200 fingerprints but
-    the page of the same key, and are empty for a page without the fingerprint.
+    store only as far as they are consumed, at a cost that doesn't grow with the pages of others.
+    They have the pages of the nearest 200 fingerprints but the page of the same key, and are empty
+    for a page without the fingerprint.
     """
 
     one_site = False
 
-    def __init__(self, lookup: Lookup, page: StoredPage) -> None:
-        self._lookup = lookup
+    def __init__(self, page: StoredPage) -> None:
         self._page = page
         self._repeated_text: dict[str, bytes] = {}  # by host
         self._same_key = self.page_of(page.url)
@@ -192,10 +164,9 @@ class View:
         """The stored page of the same URL."""
         return self._same_key
 
+    @abstractmethod
     def page_of(self, url: str) -> StoredPage | None:
         """The stored page of this canonical URL."""
-        found = self._lookup.page_of(self._page.namespace, url)
-        return None if found is None else found[1]
 
     def near(self, column: str, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest.
@@ -205,7 +176,7 @@ class View:
         value: int | None = getattr(self._page, column)
         if value is None:
             return
-        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
+        found = self._near_values(column, value, max_distance_bits)
         for distance, pairs in groupby(found, key=itemgetter(1)):
             for page in self._others(column, [stored for stored, _ in pairs]):
                 yield page, distance
@@ -219,20 +190,38 @@ class View:
         if value is not None:
             yield from self._others(column, [value[:ID_SIZE]])
 
+    @abstractmethod
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
-        return self._lookup.is_unconfirmed(found.namespace, found.url)
 
     def repeated_text(self, host: str) -> bytes:
         """See `Store.repeated_text`."""
         if host not in self._repeated_text:
-            self._repeated_text[host] = self._lookup.repeated_text(self._page.namespace, host)
+            self._repeated_text[host] = self._read_repeated_text(host)
         return self._repeated_text[host]
 
     def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
         site = self._page.site if self.one_site else None
-        sharing = self._lookup.sharing(self._page.namespace, column, values, site)
-        return (page for _, page in sharing if page.url != self._page.url)
+        sharing = self._sharing(column, values, site)
+        return (page for page in sharing if page.url != self._page.url)
+
+    @abstractmethod
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        """(value, distance) of the nearest 200 values: nearest first, then smallest.
+
+        Some values may have no page in the namespace.
+        """
+
+    @abstractmethod
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
+        """The pages with one of these values, oldest first; None: of all sites."""
+
+    @abstractmethod
+    def _read_repeated_text(self, host: str) -> bytes: ...
 
 
 class Store(Protocol):
@@ -352,20 +341,17 @@ class Store(Protocol):
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
     """Raise StoreMismatch naming every option that has another value in the store's stamp."""
+    old, new = ({name: repr(each[name]) for name in each} for each in (stamp, made_with))
     differing = [
-        f"{option} {_shown(stamp, option)} (now {_shown(made_with, option)})"
-        for option in sorted(stamp.keys() | made_with.keys())
-        if _shown(stamp, option) != _shown(made_with, option)
+        f"{option} {old.get(option, 'unset')} (now {new.get(option, 'unset')})"
+        for option in sorted(old.keys() | new.keys())
+        if old.get(option) != new.get(option)
     ]
     if differing:
         raise StoreMismatch(
             f"{store} holds fingerprints made with other options: {', '.join(differing)}; "
             "use those options again, or another store"
         )
-
-
-def _shown(options: Mapping[str, object], option: str) -> str:
-    return repr(options[option]) if option in options else "unset"
 
 
 def shown_url(url: str) -> str:
@@ -394,6 +380,8 @@ _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float}
 _HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _ALWAYS))
 _heads = msgspec.msgpack.Decoder(tuple[_HEAD])
 _texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
+# What unpacking damaged bytes raises. (A DecodeError was no ValueError before msgspec 0.21.)
+UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError)
 _WINDOW = -9  # of zlib: 512 bytes, and no header
 # What many pages have in common, the commonest last. With it, and as the site is in the URL, a
 # third of what is compressed goes.
@@ -410,7 +398,7 @@ def packed_page(page: StoredPage) -> bytes:
     for name, bits in COLUMN_BITS.items():
         if parts[name] is not None:
             parts[name] = packed_bits(parts[name], bits)
-    if declares_itself(page):
+    if page.address == page_id(page.url):
         parts["address"] = b""
     sizes = [None if part is None else len(part) for part in parts.values()]
     packer = zlib.compressobj(wbits=_WINDOW, memLevel=1, zdict=_COMMON)
@@ -419,9 +407,9 @@ def packed_page(page: StoredPage) -> bytes:
 
 
 def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
-    """The page that was packed; zlib.error or ValueError for other bytes."""
+    """The page that was packed; one of UNREADABLE for other bytes."""
     unpacker, at = zlib.decompressobj(_WINDOW, _COMMON), 0
-    head = _read(_heads, unpacker.decompress(raw))
+    head = _heads.decode(unpacker.decompress(raw))
     values = dict(zip((*_OPTIONAL, *(one.name for one in _ALWAYS)), head, strict=True))
     for name in _OPTIONAL:
         if (size := values[name]) is not None:
@@ -440,29 +428,17 @@ def _array(values: Iterable[object]) -> bytes:
     )
 
 
-def _read(decoder: msgspec.msgpack.Decoder[Any], array: bytes) -> Any:
-    try:
-        return decoder.decode(array)
-    except msgspec.DecodeError as error:  # which was no ValueError before msgspec 0.21
-        raise ValueError(str(error)) from error
-
-
 def page_id(url: str) -> bytes:
     """8 bytes of a URL as it is; its `urls.place_id`, where that leaves nothing out of it.
 
     Among a billion pages about one pair shares them.
     """
-    return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+    return hash_of(url)
 
 
 def each_row_key(row_keys: bytes | None) -> list[bytes]:
     keys = row_keys or b""
     return [keys[at : at + ID_SIZE] for at in range(0, len(keys), ID_SIZE)]
-
-
-def declares_itself(page: StoredPage) -> bool:
-    """Whether the page's address is its own URL's."""
-    return page.address == page_id(page.url)
 
 
 def packed_text(text: PageText) -> bytes:
@@ -471,6 +447,6 @@ def packed_text(text: PageText) -> bytes:
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
-    """The text that was packed; zlib.error or ValueError if it is damaged."""
-    title, text, left_out, item = _read(_texts, zlib.decompress(content))
+    """The text that was packed; one of UNREADABLE if it is damaged."""
+    title, text, left_out, item = _texts.decode(zlib.decompress(content))
     return PageText(namespace, url, title, text, kept_at, left_out, item)

@@ -331,6 +331,10 @@ def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Pa
         (["forget", "http://[", *SEEN], "'http://[' is not a URL"),
         (["forget", *SEEN], "name URLs, --unseen AGE or --all"),
         (["forget", "https://a.org/1", "--all", *SEEN], "name URLs, --unseen AGE or --all"),
+        (
+            ["forget", "--unseen", "90d", "--namespace", "a", *SEEN],
+            "--unseen forgets pages of all namespaces; leave --namespace out",
+        ),
         (["forget", "notes.txt", "--all", *SEEN], "name one store, seen.sqlite or notes.txt"),
         (
             ["forget", "--unseen", "90", *SEEN],

@@ -93,6 +93,23 @@ def test_items_begun_on_another_page_all_come_out(tmp_path: Path) -> None:
     assert sorted(titles(result)) == sorted(f"{way}: Story {n}" for way in WAYS for n in (1, 2, 3))
 
 
+class FromLists(Everything):
+    def parse(self, response: Any, found_on: str | None = None) -> Iterator[Any]:
+        """A story as two lists link to it; the item names the list."""
+        if found_on is not None:
+            yield {"title": response.css("h1::text").get(), "found_on": found_on}
+            return
+        path = f"/story?list={response.url[-1]}"
+        yield response.follow(path, cb_kwargs={"found_on": response.url})
+
+
+def test_the_address_of_the_list_that_led_to_a_page_says_nothing_of_it(tmp_path: Path) -> None:
+    with served(lambda _: html("A story", prose("story"), [])) as site:
+        pages = [f"{site}list/1", f"{site}list/2"]
+        result = crawl_site(tmp_path, site, FROM_RESPONSE, FromLists, start_urls=pages)
+    assert titles(result) == ["A story"]
+
+
 class Variants(Everything):
     def parse(self, response: Any) -> Iterator[Any]:
         yield {"title": "Runner", "sku": response.url.rpartition("/")[2]}

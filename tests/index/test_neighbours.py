@@ -152,7 +152,23 @@ def test_a_value_keeps_its_number() -> None:
     assert index.add(0b0011, number=7)
     assert not index.add(0b0011, number=9)
     assert index.add(0b0101)
-    assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 2, None]
+    assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 8, None]
+
+
+@pytest.mark.parametrize("in_bulk", [True, False])
+def test_no_two_values_get_one_number(in_bulk: bool) -> None:
+    """By default a number is new, also after a value was removed or came twice."""
+    index = FingerprintIndex()
+    for values in ([1, 1, 2, 3], [4, 3, 5], [6]):
+        if in_bulk:
+            index.update(values)
+        else:
+            for value in values:
+                index.add(value)
+        index.discard(2)
+        index.discard(4)
+    numbers = [index.number_of(value) for value in (1, 3, 5, 6)]
+    assert len({*numbers}) == 4
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])

@@ -28,7 +28,7 @@ class DullStore:
         self._texts: dict[tuple[str, str], PageText] = {}  # by (namespace, url)
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        action, answer = decide(View(self, page))
+        action, answer = decide(DullView(self._pages, page))
         if action is Action.RENEW:
             self._pages = [
                 replace(known, seen_at=max(known.seen_at, page.seen_at))
@@ -67,35 +67,38 @@ class DullStore:
     def pages(self) -> Iterator[StoredPage]:
         return iter(self._pages)
 
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        for number, page in enumerate(self._pages):
-            if (page.namespace, page.url) == (namespace, url):
-                return number, page
-        return None
+    def _has(self, namespace: str, url: str) -> bool:
+        return any((one.namespace, one.url) == (namespace, url) for one in self._pages)
 
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
+
+class DullView(View):
+    """Looks through all pages for each answer."""
+
+    def __init__(self, pages: Iterable[StoredPage], page: StoredPage) -> None:
+        self._pages = [one for one in pages if one.namespace == page.namespace]
+        super().__init__(page)
+
+    def page_of(self, url: str) -> StoredPage | None:
+        return next((page for page in self._pages if page.url == url), None)
+
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        return False
+
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        pages = (page for page in self._pages if page.namespace == namespace)
-        stored = dict.fromkeys(getattr(page, column) for page in pages)
+        stored = dict.fromkeys(getattr(page, column) for page in self._pages)
         stored.pop(None, None)
         near = [(other, (other ^ value).bit_count()) for other in stored]
         within = [pair for pair in near if pair[1] <= max_distance_bits]
         return sorted(within, key=itemgetter(1, 0))[:MOST_NEAR]
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
-        for number, page in enumerate(self._pages):
-            is_seen = page.namespace == namespace and site in (None, page.site)
-            if is_seen and getattr(page, column) in values:
-                yield number, page
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
+        for page in self._pages:
+            if site in (None, page.site) and getattr(page, column) in values:
+                yield page
 
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        return False
-
-    def repeated_text(self, namespace: str, host: str) -> bytes:
+    def _read_repeated_text(self, host: str) -> bytes:
         return b""
-
-    def _has(self, namespace: str, url: str) -> bool:
-        return self.page_of(namespace, url) is not None

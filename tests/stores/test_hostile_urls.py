@@ -123,8 +123,8 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
     "APPLICATION_ID",
-    "BULK_CACHE_KB",
     "FORMAT",
+    "size_kb",
     "BLOCK_BYTES",
     "LOG_BLOCKS",
     "SAME_KEY",
@@ -133,13 +133,12 @@ PIECES = {
     "table",
     "time",
     "rows",
-    "_key_sql(column, block)",
-    "_tree(column, block)",
+    "self._key_sql(block)",
+    "self._tree(block)",
     "by",
     "column",
     "columns",
     "condition",
-    "marks",
     "self._column",
 }
 

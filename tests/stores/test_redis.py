@@ -324,6 +324,22 @@ def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer)
         assert len(store) == 1
 
 
+@pytest.mark.parametrize("raw", [b"short", b"a text of 24 bytes, no...", b"\0" * 14, bytes(30)])
+def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
+    """A text that can't be read is StoreDamaged; a check names it, and expiry goes on."""
+    with RedisStore(server.url) as store:
+        store.keep_texts([PageText("", name, "", "words", 1.0) for name in ("a", "b")])
+        known, _ = server.tell("HKEYS", "simhash:{.}texts")
+        server.tell("HSET", "simhash:{.}texts", known, raw)
+        for read in (lambda: list(store.texts()), lambda: store.text_of("", "a")):
+            with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's text: "):
+                read()
+        (fault,) = store.check()
+        assert fault.startswith(f"text {known.hex()} of namespace '' can't be read: ")
+        store.expire(0.5)
+        assert store.text_of("", "b") == PageText("", "b", "", "words", 1.0)
+
+
 def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
     with RedisStore(server.url) as store:
         keep(store, page("a", 0))

@@ -13,23 +13,14 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from simhash_pipeline.stores.contract import StoredPage, packed_page, page_id
-from simhash_pipeline.stores.redis.layout import (
-    ALWAYS_INDEXED,
-    INDEXED,
-    NUMBER_SIZE,
-    REF_SIZE,
-    SALT_SIZE,
-    STRUCTURES,
-    Record,
-    Space,
-    entries,
-)
+from simhash_pipeline.stores.redis import layout
+from simhash_pipeline.stores.redis.layout import Record, Space
 
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
 
 _LIBRARY = f"""
-local call, sub, NUMBER, REF = redis.call, string.sub, {NUMBER_SIZE}, {REF_SIZE}
+local call, sub, NUMBER, REF = redis.call, string.sub, {layout.NUMBER_SIZE}, {layout.REF_SIZE}
 local function row(bucket, rest, size)
   local at = string.find(bucket, rest, 1, true)
   while at and (at - 1) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
@@ -193,12 +184,14 @@ local found = call('HGET', KEYS[1], ARGV[1]) or ''
 if found == ARGV[2] then call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
 return (found == ARGV[2] or found == ARGV[3]) and 1 or 0
 """)
-# Texts; cursor, how many to read, a time as layout.py packs it -> the next cursor; older ones go.
+# Texts; cursor, how many to read, a time as layout.py packs it -> the next cursor; older ones go. A
+# text too short for a time is damaged, and stays.
 EXPIRE_TEXTS = Script("""
 local found = call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local rows, before = found[2], struct.unpack('>d', ARGV[3])
 for i = 1, #rows, 2 do
-  if struct.unpack('>d', rows[i + 1]) < before then call('HDEL', KEYS[1], rows[i]) end
+  local is_whole = #rows[i + 1] >= 8
+  if is_whole and struct.unpack('>d', rows[i + 1]) < before then call('HDEL', KEYS[1], rows[i]) end
 end
 return found[1]
 """)
@@ -240,7 +233,7 @@ class Commit:
     def remove(self, record: Record) -> Commit:
         """Remove a page that is as it was read, its values and its text."""
         self.expect_page(record.id, record)
-        self._removals[record.ref] = record.ref, *self._placed(record.page, INDEXED)
+        self._removals[record.ref] = record.ref, *self._placed(record.page, layout.INDEXED)
         return self
 
     def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> Commit:
@@ -250,16 +243,16 @@ class Commit:
         """
         if own is not None:
             self.remove(own)
-        self.expect(self._space.head, STRUCTURES, structures)
-        packed = secrets.token_bytes(SALT_SIZE) + packed_page(page)
+        self.expect(self._space.head, layout.STRUCTURES, structures)
+        packed = secrets.token_bytes(layout.SALT_SIZE) + packed_page(page)
         self._kept = (page_id(page.url), packed, run, time.time_ns() // 1_000)
-        self._entries = self._placed(page, INDEXED if structures else ALWAYS_INDEXED)
+        self._entries = self._placed(page, layout.INDEXED if structures else layout.ALWAYS_INDEXED)
         return self
 
     def index(self, record: Record, column: str) -> Commit:
         """Have a stored page that is as it was read found by this column too."""
         self.expect(self._space.pages, record.id, record.raw)
-        self._kept, self._number = (record.id, b"", b"", 0), record.raw[:NUMBER_SIZE]
+        self._kept, self._number = (record.id, b"", b"", 0), record.raw[: layout.NUMBER_SIZE]
         self._entries = self._placed(record.page, [column])
         return self
 
@@ -270,7 +263,7 @@ class Commit:
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 
     def _placed(self, page: StoredPage, columns: Sequence[str]) -> list[Argument]:
-        placed = list(entries(self._space, page, columns))
+        placed = list(layout.entries(self._space, page, columns))
         found: list[Argument] = [len(placed)]
         for entry in placed:
             found += [self._key(entry.more), entry.value, entry.of_site, len(entry.places)]

@@ -149,12 +149,14 @@ def changed(record: Record, **values: Any) -> bytes:
 
 
 def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[Entry]:
-    """Where the page's values of these columns belong."""
+    """Where the page's values of these columns belong; not its own URL as its address."""
     for column in columns:
         value = getattr(page, column)
         if column == "row_keys":
             yield from (entry(space, column, key) for key in contract.each_row_key(value))
-        elif value is not None and not (column == "address" and contract.declares_itself(page)):
+        elif value is not None and not (
+            column == "address" and value == contract.page_id(page.url)
+        ):
             yield entry(space, column, value, page.site)
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 import heapq
 import secrets
 import threading
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -28,14 +27,8 @@ from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.neighbours import position
-from simhash_pipeline.stores.contract import (
-    SAME_COLUMNS,
-    Action,
-    StoredPage,
-    View,
-    page_id,
-    unpacked_page,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -45,6 +38,7 @@ T = TypeVar("T")
 Bucket = tuple[bytes, bytes]  # hash and field
 
 PAGES_A_READ = 1_000
+TEXTS_A_READ = 100
 FIRST_PAGES, MOST_PAGES = 16, 512  # with a value; nearly always the first page is enough
 MOST_DEAD = 100  # pages that one commit removes for their runs
 RUN_SIZE = 8
@@ -76,10 +70,10 @@ class RedisNamespace:
 
         `before` are commands to be sent with the first message.
         """
-        lookup = RedisLookup(self, page, self._asked, before)
-        action, answer = decide(View(lookup, page))
-        self._asked = lookup.asked
-        return (action if self._committed(lookup, action, page) else None), answer
+        view = RedisView(self, page, self._asked, before)
+        action, answer = decide(view)
+        self._asked = view.asked
+        return (action if self._committed(view, action, page) else None), answer
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
@@ -128,14 +122,11 @@ class RedisNamespace:
         """What can't be read, and what no look-up finds."""
         structures = self.server.ask("HGET", self.space.head, layout.STRUCTURES)
         columns = layout.INDEXED if structures == layout.DONE else layout.ALWAYS_INDEXED
+        for found in self.server.scan(self.space.texts, TEXTS_A_READ):
+            yield from self._read_each("text", found, self.text)[1]
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
-            records = []
-            for known, raw in found.items():
-                try:
-                    records.append(self.record(raw))
-                except StoreDamaged as error:  # noqa: PERF203  # each by itself
-                    damaged = f"record {known.hex()} of namespace {self.space.namespace!r}"
-                    yield f"{damaged} can't be read: {error.__cause__}"
+            records, damaged = self._read_each("record", found, self.record)
+            yield from damaged
             entries = [
                 (each, entry)
                 for each in records
@@ -156,17 +147,36 @@ class RedisNamespace:
         return self.server.ask("HGET", self.space.repeated_text, host) or b""
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
-        try:
-            page = unpacked_page(self.space.namespace, raw[layout.NUMBER_SIZE + layout.SALT_SIZE :])
-            return Record(page, raw, run or b"")
-        except (ValueError, zlib.error) as error:
-            raise self.damaged(f"a page's record: {error}") from error
+        packed = raw[layout.NUMBER_SIZE + layout.SALT_SIZE :]
+        unpack = contract.unpacked_page
+        page = self.unpacked("a page's record", unpack, self.space.namespace, packed)
+        return Record(page, raw, run or b"")
 
-    def damaged(self, what: str) -> StoreDamaged:
-        return StoreDamaged(
-            f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
-            "restore a copy, or clear the namespace to start over"
-        )
+    def text(self, raw: bytes) -> PageText:
+        return self.unpacked("a page's text", layout.unpack_text, self.space.namespace, raw)
+
+    def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
+        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
+        try:
+            return unpack(*packed)
+        except contract.UNREADABLE as error:
+            raise StoreDamaged(
+                f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged "
+                f"({what}: {error}); restore a copy, or clear the namespace to start over"
+            ) from error
+
+    def _read_each(
+        self, kind: str, found: Mapping[bytes, bytes], read: Callable[[bytes], T]
+    ) -> tuple[list[T], list[str]]:
+        """(those that can be read, a message for each other one)."""
+        whole, damaged = [], []
+        for known, raw in found.items():
+            try:
+                whole.append(read(raw))
+            except StoreDamaged as error:  # noqa: PERF203  # each by itself
+                what = f"{kind} {known.hex()} of namespace {self.space.namespace!r}"
+                damaged.append(f"{what} can't be read: {error.__cause__}")
+        return whole, damaged
 
     def index_structures(self) -> None:
         """Have all pages found by their structures, as new ones are from now on.
@@ -183,22 +193,22 @@ class RedisNamespace:
             ids = changed + ids[PAGES_A_READ:]
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
 
-    def _committed(self, lookup: RedisLookup, action: Action, page: StoredPage) -> bool:
-        own = lookup.own
+    def _committed(self, view: RedisView, action: Action, page: StoredPage) -> bool:
+        own = view.own
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
-        if action is Action.RENEW and own is not None and own not in lookup.dead:
+        if action is Action.RENEW and own is not None and own not in view.dead:
             new = layout.changed(own, seen_at=max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
-        if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
+        if action in (Action.SKIP, Action.RENEW) and not view.dead:
             return True
         commit = self._commit(page, own)
         if action is Action.KEEP:
-            commit.expect_as_read(lookup.number, lookup.buckets)
-            commit.keep(page, own, self._run, lookup.structures)
+            commit.expect_as_read(view.number, view.buckets)
+            commit.keep(page, own, self._run, view.structures)
         elif action is Action.FORGET and own is not None:
             commit.remove(own)
-        for each in lookup.dead:
+        for each in view.dead:
             commit.remove(each)
         return bool(self.server.ask(*commit.command()))
 
@@ -221,12 +231,8 @@ class RedisNamespace:
         Head has the number of the newest page, and whether structures are indexed. StoreError if
         its stamp is another.
         """
-        keys = [
-            self.space.head,
-            self.space.pages,
-            self.space.tentative,
-            *(key for key, _ in places),
-        ]
+        space = self.space
+        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
         read = READ(keys, len(ids), *ids, *(field for _, field in places))
         mark, number, structures, *found = self.server.run([*before, read])[-1]
         if mark != self.mark:
@@ -246,8 +252,8 @@ class RedisNamespace:
         return [None if raw is None else self.record(raw, run) for raw, run in pairs]
 
 
-class RedisLookup:
-    """Answers a View's questions for a page, and notes what its commit has to check of them.
+class RedisView(View):
+    """Notes what a page's commit has to check of what was read for it.
 
     With the page's own record it reads the buckets that the page before was compared in.
     """
@@ -260,10 +266,8 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._host = page.host
         # What was read, of the values' further pages the newest.
         self.buckets: dict[Bucket, bytes] = {}
-        self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
         probes = [
@@ -278,10 +282,11 @@ class RedisLookup:
         self._records = dict(zip(ids, records, strict=True))
         self.own = records[0]
         self.dead: list[Record] = []
+        super().__init__(page)
 
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+    def page_of(self, url: str) -> StoredPage | None:
         living = self._living([self._record_of(page_id(url))])
-        return next((each for each in living if each[1].url == url), None)
+        return next((page for _, page in living if page.url == url), None)
 
     def _record_of(self, known: bytes) -> Record | None:
         if known not in self._records:  # a person named it
@@ -290,16 +295,14 @@ class RedisLookup:
         self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
         return found
 
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        return url in self._unconfirmed
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        return found.url in self._unconfirmed
 
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        if self._repeated_text is None or host != self._host:
-            return self._namespace.repeated_text(host)
-        return self._repeated_text
+    def _read_repeated_text(self, host: str) -> bytes:
+        return self._namespace.repeated_text(host)
 
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != layout.DONE:
@@ -308,14 +311,12 @@ class RedisLookup:
         places = self._unread(probes)
         self._note(places, self._namespace.server.run([("HGET", *place) for place in places]))
         buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
-        try:
-            return layout.near(value, max_distance_bits, buckets)
-        except ValueError as error:
-            raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
+        what = f"a bucket of {column}"
+        return self._namespace.unpacked(what, layout.near, value, max_distance_bits, buckets)
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
         """Of further pages those of the site alone are read, where they are listed so."""
         space, at_address = self._namespace.space, []
         entries = [layout.entry(space, column, value, site) for value in values]
@@ -324,7 +325,7 @@ class RedisLookup:
             found = self._record_of(address)  # the page whose URL is the address
             if found is not None and found.page.address == address:
                 at_address = list(self._living([found]))
-        if column in SAME_COLUMNS:
+        if column in contract.SAME_COLUMNS:
             self.asked[column] = 0
             # Without those whose bucket was read with the page, and hasn't the value.
             entries = [
@@ -335,19 +336,21 @@ class RedisLookup:
             ]
         replies = []
         if entries:
-            reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+            reads = [self._read(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
             # A page with this value is compared by its text without what its host repeats.
-            *replies, self._repeated_text = self._namespace.server.run(
-                [*reads, ("HGET", space.repeated_text, self._host)]
+            host = self._page.host
+            *replies, repeated_text = self._namespace.server.run(
+                [*reads, ("HGET", space.repeated_text, host)]
             )
+            self._repeated_text[host] = repeated_text or b""
         by_age = map(self._pages_of, entries, replies)
-        for number, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
+        for _, page in heapq.merge(at_address, *by_age, key=itemgetter(0)):
             # A hash of a site and another value may be the same.
             is_found = column == "row_keys" or getattr(page, column) in values
             if site in (None, page.site) and is_found:
-                yield number, page
+                yield page
 
-    def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
+    def _read(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
         keys = [space.pages, space.tentative, place.key, entry.more]
         return SHARING(keys, place.field, place.rest, entry.value, after, limit)
@@ -364,7 +367,7 @@ class RedisLookup:
                 self.buckets[entry.more, entry.value] = newest
                 return
             limit = MOST_PAGES
-            reply = self._namespace.server.ask(*self._sharing(entry, b"(" + newest, limit))
+            reply = self._namespace.server.ask(*self._read(entry, b"(" + newest, limit))
 
     def _living(self, found: Sequence[Record | None]) -> Iterator[tuple[int, StoredPage]]:
         """(number, page) of those that are there, but those of dead runs."""

@@ -28,14 +28,13 @@ from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View,
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS, Command
 from simhash_pipeline.stores.redis.layout import Space
-from simhash_pipeline.stores.redis.namespace import Lease, RedisNamespace, emptied
+from simhash_pipeline.stores.redis.namespace import TEXTS_A_READ, Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
 
 T = TypeVar("T")
 
 LEASE_SECS = 15.0
 PAGES_A_BATCH = 1_000
-TEXTS_A_READ = 100
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
 PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
@@ -175,9 +174,9 @@ class RedisStore(contract.Store):
             self._server.run(commands)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        self._usable()
-        raw = self._server.ask("HGET", Space(namespace).texts, page_id(url))
-        found = None if raw is None else layout.unpack_text(namespace, raw)
+        its = self._namespace(namespace)
+        raw = self._server.ask("HGET", its.space.texts, page_id(url))
+        found = None if raw is None else its.text(raw)
         return found if found is not None and found.url == url else None  # another of the same id
 
     def texts(self) -> Iterator[PageText]:
@@ -185,9 +184,7 @@ class RedisStore(contract.Store):
             seen = set[bytes]()
             for found in self._server.scan(namespace.space.texts, TEXTS_A_READ):
                 new = found.keys() - seen
-                yield from (
-                    layout.unpack_text(namespace.space.namespace, found[known]) for known in new
-                )
+                yield from (namespace.text(found[known]) for known in new)
                 seen |= new
 
     def pages(self) -> Iterator[StoredPage]:
@@ -250,7 +247,7 @@ class RedisStore(contract.Store):
         found = self._server.run(
             [("HGET", head, layout.MADE_WITH), ("SISMEMBER", layout.NAMESPACES, name)]
         )
-        if not all(found):
+        if not all(found):  # a full server refuses these
             self._server.run(
                 [
                     ("HSETNX", layout.STORE, layout.FORMAT, KNOWN_FORMAT),

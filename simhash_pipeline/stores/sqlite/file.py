@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import RLock
 
@@ -137,74 +137,28 @@ def resolved(path: Path) -> Path:
         raise StoreError(f"store {path} can't be opened ({error}); name another file") from error
 
 
-def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file ready to be written, with its tables; made when there is none.
+def connect(
+    path: Path, busy_timeout_secs: float, *, reading: bool
+) -> tuple[sqlite3.Connection, bool]:
+    """(the file with its tables, made when there is none; whether it can be written).
 
-    StoreError for a file that is something else, which is left as it is to the byte.
+    One that can't be is opened for `reading` alone. StoreError for a file that is something else,
+    which is left as it is to the byte.
     """
-    if path == IN_MEMORY:
-        connection = _connect(":memory:", busy_timeout_secs)
-        _make_tables(connection)
-        return connection
-    _refuse_other_files(path)
-    if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log of its own
-        raise sqlite3.OperationalError("readonly")
-    connection = _connect(_uri(path, "rwc"), busy_timeout_secs)
     try:
-        _make_tables(connection)
-        # After the tables, so that the file itself has its application id before there is a log.
-        _use_log(connection, busy_timeout_secs)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+        return _connect_to_write(path, busy_timeout_secs), True
+    except sqlite3.OperationalError as error:
+        if not reading or "locked" in str(error):
+            raise
+    return _connect_to_read(path, busy_timeout_secs), False
 
 
-def connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file as it is, when it can't be written; StoreError if its log can't be read with it.
-
-    SQLite reads a log by an index beside it, which it can't make in a directory that can't be
-    written, and which would shut out the file's owner elsewhere. `immutable` does without both:
-    it is right when no log holds pages.
-    """
-    logs = [beside(path, suffix) for suffix in ("-wal", "-journal")]
-    log_bytes = sum(log.stat().st_size for log in logs if log.exists())
-    if log_bytes or beside(path, "-shm").exists():
-        try:
-            return _connect_to_read(path, "ro", busy_timeout_secs)
-        except sqlite3.OperationalError as error:
-            if log_bytes:
-                raise StoreError(
-                    f"store {path}: its log {path.name}-wal holds pages, and can't be read in a "
-                    "directory that can't be written; copy both files into one that can"
-                ) from error
-    return _connect_to_read(path, "ro&immutable=1", busy_timeout_secs)
-
-
-class FileIdentity:
-    """Which file a connection writes to, to notice that the path leads to another or to none.
-
-    SQLite goes on writing to a deleted file, and what it writes is gone with the process.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._opened = self._found()
-
-    def refuse_another(self) -> None:
-        """StoreError if the file was deleted, replaced or emptied since it was opened."""
-        if self._path != IN_MEMORY and self._found() != self._opened:
-            raise StoreError(
-                f"store {self._path} was deleted, replaced or emptied while it was open; "
-                "what was stored since may be lost: put the file back, or start over"
-            )
-
-    def _found(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file the path leads to; None when there is none, or an empty one."""
+    with suppress(OSError):
+        found = path.stat()
         return (found.st_dev, found.st_ino) if found.st_size else None
+    return None
 
 
 def protect_texts(path: Path) -> None:
@@ -243,91 +197,42 @@ class Access:
         self._lock.release()
         # Python can't decode some of SQLite's messages about a damaged file.
         if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
-            of_kind = StoreDamaged if any(part in str(error) for part in DAMAGE) else StoreError
-            raise of_kind(f"store {self._path}: {self._explained(str(error))}") from error
-
-    def _explained(self, message: str) -> str:
-        """What the user can do about it; SQLite's own message where that isn't known."""
-        for part, explanation in EXPLANATIONS.items():
-            if part in message:
-                return explanation.format(path=self._path, timeout=self._busy_timeout_secs)
-        return " ".join(message.split())
+            message = " ".join(str(error).split())
+            of_kind = StoreDamaged if any(part in message for part in DAMAGE) else StoreError
+            explained = (what for part, what in EXPLANATIONS.items() if part in message)
+            if what := next(explained, ""):
+                message = what.format(path=self._path, timeout=self._busy_timeout_secs)
+            raise of_kind(f"store {self._path}: {message}") from error
 
 
 class DeadRun(Exception):
-    """A page was met that its process, which has died, never confirmed."""
-
-    def __init__(self, run: int) -> None:
-        self.run = run
+    """A page was met that its process, which has died, never confirmed: of this run."""
 
 
-class StoreSession:
-    """The tentative pages of one opened store; raises sqlite3.Error.
-
-    The caller holds the write lock for all but `kept`, `confirm`, `forget`, `written` and `ended`.
-    """
-
-    def __init__(self, connection: sqlite3.Connection, store: Path, newest_id: int) -> None:
-        """Begin a run, and remove the tentative pages of dead ones."""
-        self._connection = connection
-        self._tentative: dict[tuple[str, str], int] = {}  # ids by namespace and URL
-        self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
-        for (run,) in connection.execute("SELECT CAST(id AS INTEGER) FROM run").fetchall():
-            if not is_alive(store, run):
-                end_run(connection, run)
-        begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
-        self.run = int(begun.lastrowid or 0)
-        self._lock = _lock(store, self.run)
-        _acquire(self._lock, store)
-
-    def kept(self, namespace: str, url: str, page_id: int) -> None:
-        """Take note of a tentative page that is committed."""
-        self._tentative[namespace, url] = page_id
-
-    def confirm(self, namespace: str, url: str) -> None:
-        page_id = self._tentative.pop((namespace, url), None)
-        if page_id is not None:
-            self._confirmed.append((page_id,))
-
-    def forget(self, namespace: str, url: str) -> None:
-        self._tentative.pop((namespace, url), None)
-
-    def write(self) -> None:
-        """Write what was confirmed; `written` follows after the commit."""
-        if self._confirmed:
-            self._connection.executemany("UPDATE page SET run = NULL WHERE id = ?", self._confirmed)
-
-    def written(self) -> None:
-        self._confirmed.clear()
-
-    def end(self) -> None:
-        """Remove the pages whose confirmation was not written; `ended` follows after the commit."""
-        end_run(self._connection, self.run)
-
-    def ended(self) -> None:
-        self._lock.release()
-        _remove(self._lock)
+def begin_run(connection: sqlite3.Connection, store: Path, newest_id: int) -> tuple[int, FileLock]:
+    """(a run, its lock); removes the tentative pages of dead runs; within a transaction."""
+    for (run,) in connection.execute("SELECT CAST(id AS INTEGER) FROM run").fetchall():
+        if not is_alive(store, run):
+            end_run(connection, run)
+    begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
+    run = int(begun.lastrowid or 0)
+    return run, _acquired_lock(store, run)
 
 
 def is_alive(store: Path, run: int) -> bool:
     """Whether the run's process lives, or another is just looking; removes a dead one's lock."""
-    lock = _lock(store, run)
     try:
-        with _acquire(lock, store):
-            _remove(lock)
+        release(_acquired_lock(store, run))
     except Timeout:
         return True
     return False
 
 
-def _lock(store: Path, run: int) -> FileLock:
-    return FileLock(f"{store}-run{run}", is_singleton=False, fallback_to_soft=False)
-
-
-def _acquire(lock: FileLock, store: Path) -> AbstractContextManager[object]:
+def _acquired_lock(store: Path, run: int) -> FileLock:
     """Timeout if another process has it; StoreError in a folder without such locks."""
+    lock = FileLock(f"{store}-run{run}", is_singleton=False, fallback_to_soft=False)
     try:
-        return lock.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
         raise
     except (OSError, NotImplementedError) as error:  # by the version of filelock
@@ -335,9 +240,12 @@ def _acquire(lock: FileLock, store: Path) -> AbstractContextManager[object]:
             f"store {store}: its folder has no file locks ({error}), by which a crawl notices that "
             "another one has died; name a file on a local disk, or a Redis server"
         ) from error
+    return lock
 
 
-def _remove(lock: FileLock) -> None:
+def release(lock: FileLock) -> None:
+    """Release a run's lock and remove its file."""
+    lock.release()
     with suppress(OSError):  # on Windows, while another process looks at it
         Path(lock.lock_file).unlink(missing_ok=True)
 
@@ -373,10 +281,10 @@ def _refuse_other_files(path: Path) -> None:
             f"store {path} can't be opened ({error.strerror}: {error.filename}); "
             "name a file in a directory that can be written"
         ) from error
-    with closing(_connect(_uri(path, "ro&immutable=1"), 0.0)) as connection:
-        # The file alone is read, without its log: it may be shorter than it says while another
-        # process copies the log into it, or after one was killed doing so. This allows that.
-        connection.execute("PRAGMA writable_schema = ON")
+    # The file alone is read, without its log: it may be shorter than it says while another process
+    # copies the log into it, or after one was killed doing so. This allows that.
+    begin = "PRAGMA writable_schema = ON"
+    with closing(_connect(_uri(path, "ro&immutable=1"), 0.0, begin)) as connection:
         if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
             raise StoreError(
                 f"store {path} was not made by simhash-pipeline, "
@@ -389,24 +297,59 @@ def _refuse_other_files(path: Path) -> None:
             )
 
 
+def _connect_to_write(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
+    if path != IN_MEMORY:
+        _refuse_other_files(path)
+        if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log there
+            raise sqlite3.OperationalError("readonly")
+    database = ":memory:" if path == IN_MEMORY else _uri(path, "rwc")
+    connection = _connect(database, busy_timeout_secs)
+    try:
+        _make_tables(connection)
+        # After the tables, so that the file itself has its application id before there is a log.
+        _use_log(connection, busy_timeout_secs)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
+    """The file as it is, when it can't be written; StoreError if its log can't be read with it.
+
+    SQLite reads a log by an index beside it, which it can't make in a directory that can't be
+    written, and which would shut out the file's owner elsewhere. `immutable` does without both:
+    it is right when no log holds pages.
+    """
+    begin = "SELECT 1 FROM sqlite_master"
+    logs = [beside(path, suffix) for suffix in ("-wal", "-journal")]
+    log_bytes = sum(log.stat().st_size for log in logs if log.exists())
+    if log_bytes or beside(path, "-shm").exists():
+        try:
+            return _connect(_uri(path, "ro"), busy_timeout_secs, begin)
+        except sqlite3.OperationalError as error:
+            if log_bytes:
+                raise StoreError(
+                    f"store {path}: its log {path.name}-wal holds pages, and can't be read in a "
+                    "directory that can't be written; copy both files into one that can"
+                ) from error
+    return _connect(_uri(path, "ro&immutable=1"), busy_timeout_secs, begin)
+
+
 def _uri(path: Path, mode: str) -> str:
     return f"{path.as_uri()}?mode={mode}"
 
 
-def _connect(database: str, busy_timeout_secs: float) -> sqlite3.Connection:
-    return sqlite3.connect(
+def _connect(database: str, busy_timeout_secs: float, begin: str = "") -> sqlite3.Connection:
+    connection = sqlite3.connect(
         database,
         uri=True,
         timeout=busy_timeout_secs,
         isolation_level=None,  # no BEGIN but ours
         check_same_thread=False,  # `Access` has a lock
     )
-
-
-def _connect_to_read(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connection:
-    connection = _connect(_uri(path, mode), busy_timeout_secs)
     try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        connection.execute(begin)
     except BaseException:
         connection.close()
         raise

@@ -25,149 +25,97 @@ keeps them up to date for every process that writes to the file, also with its i
 from __future__ import annotations
 
 import heapq
+import sqlite3
 from array import array
 from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, np, refuse_other_distances
+from simhash_pipeline.bits import np, packed_bits, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
-from simhash_pipeline.stores.sqlite.rows import (
-    MOST_STRANGERS,
-    ROWS_A_READ,
-    SELECTED,
-    SIGNED_64,
-    column_value,
-    fingerprint,
-    malformed,
-    numbered_page,
-    pages_where,
-)
+from simhash_pipeline.stores.sqlite import rows
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator, Sequence
 
     from simhash_pipeline.stores.contract import StoredPage
 
 ROWS_A_LOAD = 1 << 16
 VALUES_A_READ = 64
+SIGNED_64 = 1 << 63
 FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
 
 
 class MemoryIndex:
-    """Finds pages by fingerprints in memory; raises sqlite3.Error.
+    """Finds pages by the fingerprints of one column in memory; raises sqlite3.Error.
 
-    Costs 38 bytes of memory a page with a content value of its own, at ten million (`make bench`);
-    a value that several pages have takes some 230 more, and 4 for each further page. Structure is
-    read, and costs as much, from when it is first asked for.
+    Costs 38 bytes of memory a page with a value of its own, at ten million (`make bench`); a value
+    that several pages have takes some 230 more, and 4 for each further page.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._values: dict[str, _Values] = {"content": _Values(connection, "content")}
-        self._newest_id = 0
-
-    def catch_up(self, newest_id: int) -> None:
-        for values in self._values.values():
-            values.catch_up(newest_id)
-        self._newest_id = newest_id
-
-    def add(self, page_id: int, page: StoredPage) -> None:
-        for column, values in self._values.items():
-            values.add(page_id, getattr(page, column))
-        self._newest_id = page_id
-
-    def rolled_back(self) -> None:
-        """Nothing to do: it holds committed pages only."""
-
-    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        return self._of(column).near(value, max_distance_bits, MOST_NEAR)
-
-    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
-        ids = heapq.merge(*map(self._of(column).ids_of, values))
-        limit = MOST_STRANGERS
-        while chunk := list(islice(ids, limit)):
-            limit = ROWS_A_READ
-            marks = ", ".join("?" * len(chunk))
-            rows = self._connection.execute(
-                f"{SELECTED} WHERE id IN ({marks}) ORDER BY id", chunk
-            ).fetchall()
-            if len(rows) < len(chunk):
-                self._of(column).forget({*chunk}.difference(map(itemgetter(0), rows)), values)
-            yield from map(numbered_page, rows)
-
-    def _of(self, column: str) -> _Values:
-        if column not in self._values:
-            values = _Values(self._connection, column)
-            values.catch_up(self._newest_id)
-            self._values[column] = values
-        return self._values[column]
-
-
-class _Values:
-    """The distinct values of one column, each with the ids of the pages that have or had it."""
-
     def __init__(self, connection: sqlite3.Connection, column: str) -> None:
-        self._connection = connection
+        self._cursor = connection.cursor()
         self._column = column
         self._index = FingerprintIndex()  # each value with the id of its first page
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
         self._last_id = 0
-        self.near = self._index.near
 
     def catch_up(self, newest_id: int) -> None:
         """Read the pages past the last id that was read."""
-        try:
-            if self._last_id == 0:
-                self._load(newest_id)
-            elif newest_id > self._last_id:
+        if newest_id > self._last_id:
+            try:
                 self._read(newest_id)
-        except (TypeError, ValueError, OverflowError, IndexError) as error:
-            raise malformed(f"column {self._column} of table page: {error}") from error
-        self._last_id = newest_id
+            except (TypeError, ValueError, OverflowError, IndexError) as error:
+                raise rows.malformed(f"column {self._column} of table page: {error}") from error
+            self._last_id = newest_id
 
     def add(self, page_id: int, value: int | None) -> None:
-        """Remember a page whose id is the newest."""
         if value is not None and not self._index.add(value, page_id):
             self._add_further(page_id, value)
         self._last_id = page_id
 
-    def ids_of(self, value: int) -> Iterator[int]:
+    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+        return self._index.near(value, max_distance_bits, MOST_NEAR)
+
+    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        ids = heapq.merge(*map(self._ids_of, values))
+        limit = rows.MOST_STRANGERS
+        while chunk := list(islice(ids, limit)):
+            limit = rows.ROWS_A_READ
+            marks = ", ".join("?" * len(chunk))
+            found = rows.chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
+            if len(found) < len(chunk):
+                self._forget({*chunk}.difference(map(itemgetter(0), found)), values)
+            yield from found
+
+    def _ids_of(self, value: int) -> Iterator[int]:
         """The pages that have or had the value, oldest first."""
         first = self._index.number_of(value)
         if first is not None:
             yield first
             yield from self._further.get(value, ())
 
-    def forget(self, gone: set[int], values: Sequence[int]) -> None:
+    def _forget(self, gone: set[int], values: Sequence[int]) -> None:
         """Look no more for pages of these values that are gone, but for the first of each."""
         for value in values:
             if further := self._further.get(value):
                 self._further[value] = array("I", (one for one in further if one not in gone))
 
     def _read(self, newest_id: int) -> None:
-        rows = self._connection.execute(
-            f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",
-            (self._last_id, newest_id),
+        # All pages by an index that has the fingerprints in it: see file.py.
+        by = "" if self._last_id else "INDEXED BY page_by_url"
+        found = self._cursor.execute(
+            f"SELECT id, {self._column} FROM page {by} "
+            f"WHERE {self._column} IS NOT NULL AND id BETWEEN ? AND ?",
+            (self._last_id + 1, newest_id),
         )
-        for page_id, value in rows.fetchall():
-            self.add(page_id, None if value is None else fingerprint(value))
-
-    def _load(self, newest_id: int) -> None:
-        """Read all pages, by an index that has the fingerprints in it: see file.py."""
-        rows = self._connection.execute(
-            f"SELECT id, {self._column} FROM page INDEXED BY page_by_url "
-            f"WHERE {self._column} IS NOT NULL AND id BETWEEN 1 AND ?",
-            (newest_id,),
-        )
-        if newest_id <= FEW_PAGES:
-            for page_id, value in sorted(rows.fetchall()):
-                self.add(page_id, fingerprint(value))
+        if newest_id - self._last_id <= FEW_PAGES:
+            for page_id, value in sorted(found.fetchall()):
+                self.add(page_id, rows.fingerprint(value))
             return
         parts = [(np.empty(0, np.uint32), np.empty(0, np.uint64))]
-        while chunk := rows.fetchmany(ROWS_A_LOAD):
+        while chunk := found.fetchmany(ROWS_A_LOAD):
             read = np.array(chunk, np.int64)
             parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(np.uint64)))
         ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -182,93 +130,78 @@ class _Values:
 
 
 class DiskIndex:
-    """Finds pages by b-trees in the file; raises sqlite3.Error.
+    """Finds pages by the fingerprints of one column, by b-trees in the file; raises sqlite3.Error.
 
-    The trees of content are made when the store is first opened so, those of structure when it is
-    first asked for. Each of a column's four costs a page 20 to 24 bytes of disk.
+    The column's four trees are made when it is first asked for, and SQLite keeps them up to date.
+    Each costs a page 20 to 24 bytes of disk.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, column: str) -> None:
         self._cursor = connection.cursor()
-        self._masks = [probe_masks(BLOCK_BITS, k) for k in range(MAX_DISTANCE_BITS + 1)]
-        self._made: set[str] = set()
+        self._column = column
 
-    def catch_up(self, newest_id: int) -> None:
-        """Make the trees of content when there are none; SQLite keeps them up to date."""
-        self._make("content")
+    def catch_up(self, newest_id: int) -> None: ...
 
-    def add(self, page_id: int, page: StoredPage) -> None:
-        """Nothing to do: SQLite has done it."""
+    def add(self, page_id: int, value: int | None) -> None: ...
 
-    def rolled_back(self) -> None:
-        self._made.clear()
-
-    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         refuse_other_distances(max_distance_bits)
-        column_value(value)  # refuses what is no fingerprint
-        self._make(column)
-        near = {
-            (distance, stored)
-            for stored, _ in self._candidates(column, value, max_distance_bits)
-            if (distance := (stored ^ value).bit_count()) <= max_distance_bits
-        }
-        nearest = heapq.nsmallest(MOST_NEAR, near)
-        return [(stored, distance) for distance, stored in nearest]
+        packed_bits(value)  # refuses what is no fingerprint
+        try:
+            found = self._candidates(value, max_distance_bits)
+        except sqlite3.OperationalError:  # no tree yet, or it was rolled back
+            for block in range(BLOCKS):
+                self._cursor.execute(
+                    f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
+                        ON page ({self._key_sql(block)}, {self._column})
+                        WHERE {self._column} IS NOT NULL"""
+                )
+            found = self._candidates(value, max_distance_bits)
+        pairs = ((stored, (stored ^ value).bit_count()) for stored in found)
+        near = (pair for pair in pairs if pair[1] <= max_distance_bits)
+        return heapq.nsmallest(MOST_NEAR, near, key=itemgetter(1, 0))
 
-    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
-        by_age = [self._with_value(column, value) for value in values]
-        return heapq.merge(*by_age, key=itemgetter(0))
+    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        return heapq.merge(*map(self._with_value, values), key=itemgetter(0))
 
-    def _with_value(self, column: str, value: int) -> Iterator[tuple[int, StoredPage]]:
+    def _with_value(self, value: int) -> Iterator[tuple[int, StoredPage]]:
         # The value stands in a SELECT of its own: SQLite would put it into the key's expression
         # too, of which the index then knows nothing, and would read all rows.
         conditions = {
-            f"{_key_sql(column, 0)} = ?": _key(value, 0),
-            f"{column} = (SELECT ?)": column_value(value),
+            f"{self._key_sql(0)} = ?": _key(value, 0),
+            f"{self._column} = (SELECT ?)": rows.column_value(value),
         }
-        return pages_where(self._cursor, f"INDEXED BY {_tree(column, 0)}", conditions)
+        return rows.pages_where(self._cursor, f"INDEXED BY {self._tree(0)}", conditions)
 
-    def _make(self, column: str) -> None:
-        if column in self._made:
-            return
-        for block in range(BLOCKS):
-            self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {_tree(column, block)}
-                    ON page ({_key_sql(column, block)}, {column}) WHERE {column} IS NOT NULL"""
-            )
-        self._made.add(column)
+    def _candidates(self, value: int, max_distance_bits: int) -> set[int]:
+        """The values of every key that can hold a neighbour."""
+        return {
+            rows.fingerprint(stored)
+            for block, masks in enumerate(probe_masks(BLOCK_BITS, max_distance_bits))
+            for mask in masks
+            for stored in self._with_key(block, _key(value, block) ^ mask)
+        }
 
-    def _candidates(
-        self, column: str, value: int, max_distance_bits: int
-    ) -> Iterator[tuple[int, int]]:
-        """(value, oldest id) of every key that can hold a neighbour; some several times."""
-        for block, masks in enumerate(self._masks[max_distance_bits]):
-            for mask in masks:
-                yield from self._with_key(column, block, _key(value, block) ^ mask)
-
-    def _with_key(self, column: str, block: int, key: int) -> Iterator[tuple[int, int]]:
-        """(value, oldest id), without reading the further pages of a value that many have."""
+    def _with_key(self, block: int, key: int) -> Iterator[int]:
+        """The values of a key, without reading all pages of one that many have."""
         least = -SIGNED_64
         while least < SIGNED_64:
-            rows = self._cursor.execute(
-                f"""SELECT {column}, id FROM page INDEXED BY {_tree(column, block)}
-                    WHERE {_key_sql(column, block)} = ? AND {column} >= ?
-                    ORDER BY {column}, id LIMIT {VALUES_A_READ}""",
+            found = self._cursor.execute(
+                f"""SELECT {self._column} FROM page INDEXED BY {self._tree(block)}
+                    WHERE {self._key_sql(block)} = ? AND {self._column} >= ?
+                    ORDER BY {self._column} LIMIT {VALUES_A_READ}""",
                 (key, least),
             ).fetchall()
-            for stored, oldest_id in dict(reversed(rows)).items():
-                yield fingerprint(stored), oldest_id
-            if len(rows) < VALUES_A_READ:
+            yield from map(itemgetter(0), found)
+            if len(found) < VALUES_A_READ:
                 return
-            least = rows[-1][0] + 1
+            least = found[-1][0] + 1
 
+    def _tree(self, block: int) -> str:
+        return f"page_by_{self._column}_block_{block}"
 
-def _tree(column: str, block: int) -> str:
-    return f"page_by_{column}_block_{block}"
-
-
-def _key_sql(column: str, block: int) -> str:
-    return f"(({column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"
+    def _key_sql(self, block: int) -> str:
+        return f"(({self._column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"
 
 
 def _key(value: int, block: int) -> int:

@@ -7,89 +7,69 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-import zlib
 from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.bits import BITS
-from simhash_pipeline.stores.contract import (
-    COLUMN_BITS,
-    COLUMN_TYPES,
-    COLUMNS,
-    NEAR_COLUMNS,
-    PageText,
-    StoredPage,
-    each_row_key,
-    packed_text,
-    page_id,
-    unpacked_text,
-)
+from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import PageText, StoredPage, View
 from simhash_pipeline.stores.sqlite.file import DeadRun
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-_NAMES = [one.name for one in COLUMNS]
+_NAMES = [one.name for one in contract.COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
 # A page takes 525 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
-PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
-_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
+_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in contract.NEAR_COLUMNS)
 _OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
-INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
-"""
-ROWS_AN_EXPIRY = 8_000  # that a transaction looks at: half a second
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
-SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
 _TIME, _BITS, _BYTES = (int, float), (int, bytes, type(None)), (bytes, type(None))
-_TYPE_OF: dict[str, Any] = dict(zip(COLUMN_TYPES, (str, int, _TIME, _BITS, _BYTES), strict=True))
+_KINDS = (str, int, _TIME, _BITS, _BYTES)
+_TYPE_OF: dict[str, Any] = dict(zip(contract.COLUMN_TYPES, _KINDS, strict=True))
 _TYPES = {
-    "page": (int, *(_TYPE_OF[one.type] for one in COLUMNS)),
+    "page": (int, *(_TYPE_OF[one.type] for one in contract.COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
     "repeated_text": (str, str, bytes),
 }
 _values_of = attrgetter(*_NAMES)
-_BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
-_BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
+_BITS_AT = [(_NAMES.index(name), bits) for name, bits in contract.COLUMN_BITS.items()]
+_BYTES_AT = [at for at, one in enumerate(contract.COLUMNS) if one.type == "bytes | None"]
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
-
-TextRow = tuple[str, str, bytes, float]
 
 
 class Index(Protocol):
-    """Finds pages by their fingerprints: a MemoryIndex or a DiskIndex."""
+    """Finds pages by the fingerprints of one column: a MemoryIndex or a DiskIndex."""
 
     def catch_up(self, newest_id: int) -> None:
         """See every committed page up to the id."""
 
-    def add(self, page_id: int, page: StoredPage) -> None:
-        """See a page that this process has committed."""
+    def add(self, page_id: int, value: int | None) -> None:
+        """See the newest page, which this process has committed."""
 
-    def rolled_back(self) -> None: ...
+    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+        """(value, distance) as a View's near values, of all namespaces."""
 
-    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(value, distance) as Lookup.near_values gives them, of all namespaces."""
-
-    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) as Lookup.sharing gives them, of all namespaces."""
+    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) of these values, oldest first, of all namespaces."""
 
 
 class Rows:
-    """The pages, repeated text and texts; answers a View's questions (see `Lookup`).
+    """The pages, repeated text and texts.
 
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
@@ -97,90 +77,175 @@ class Rows:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        index: Index,
+        new_index: Callable[[str], Index],
         is_alive: Callable[[int], bool],
     ) -> None:
-        self._cursor = connection.cursor()  # one for all saves 1 us a statement
-        self._is_alive = is_alive  # whether the process of a run may still confirm its pages
+        self.cursor = connection.cursor()  # one for all saves 1 us a statement
+        self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
-        self._index = index
+        self._new_index = new_index
+        self._indexes = {"content": new_index("content")}  # by column
         self._newest_id = 0
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, StoredPage]] = []  # not committed
 
     def catch_up(self) -> None:
         """See what other processes have written."""
-        version = self._cursor.execute(OTHERS_VERSION).fetchone()[0]
+        version = self.cursor.execute(OTHERS_VERSION).fetchone()[0]
         if version != self._version:  # half the time of asking for the newest id
             self._newest_id = self.newest_id()
-            self._index.catch_up(self._newest_id)
+            for index in self._indexes.values():
+                index.catch_up(self._newest_id)
             self._version = version
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
         for number, page in self._inserted:
-            self._index.add(number, page)
+            for column, index in self._indexes.items():
+                index.add(number, getattr(page, column))
         self._inserted.clear()
 
     def rolled_back(self) -> None:
         self._inserted.clear()
         self._version = None
-        self._index.rolled_back()
 
     def newest_id(self) -> int:
         """The largest id given so far; 0 when none was."""
-        newest = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        newest = self.cursor.execute(NEWEST_ID).fetchone()[0]
         if not isinstance(newest, int) or not 0 <= newest < MAX_ID:
             raise malformed(f"newest id {newest!r}")
         return newest
 
-    # --- questions
+    def index_of(self, column: str) -> Index:
+        if column not in self._indexes:
+            self._indexes[column] = self._new_index(column)
+            self._indexes[column].catch_up(self._newest_id)
+        return self._indexes[column]
 
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self._cursor.execute(PAGE_OF, _key(namespace, url))
-        return next(map(numbered_page, found.fetchall()), None)
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
+        return next((blocks for *_, blocks in rows), b"")
 
-    def near_values(
-        self, namespace: str, column: str, value: int, max_distance_bits: int
+    def all_repeated_text(
+        self, condition: str = "", *values: object
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, host, repeated_text)."""
+        found = self.cursor.execute(
+            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
+        )
+        return (checked("repeated_text", row) for row in found.fetchall())
+
+    def has_any(self, table: str) -> bool:
+        return self.cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
+
+    def texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+        """(row, text) for those that SQL's condition picks."""
+        rows = self.cursor.execute(
+            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
+        )
+        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+
+    def insert(self, page: StoredPage, run: int | None = None) -> int:
+        """Store the page, tentatively for a run, and return its id."""
+        page_id = self._newest_id + 1
+        values = [*_values_of(page)]
+        for at, bits in _BITS_AT:
+            values[at] = column_value(values[at], bits)
+        # NULL, in no index, where a page declares its own URL's, as most do.
+        is_own = page.address == place_id(page.url)
+        values[_ADDRESS_AT] = None if is_own else page.address or b""
+        for at in _BYTES_AT:
+            if values[at] is not None:
+                values[at] = bytearray(values[at])  # see column_value
+        url_hash = _key(page.namespace, page.url)[0]
+        self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
+        self._insert_rows(page.namespace, page.url, page.row_keys)
+        self._inserted.append((page_id, page))
+        self._newest_id = page_id
+        return page_id
+
+    def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
+        for key in contract.each_row_key(row_keys):
+            self.cursor.execute(
+                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
+                (key, *_key(namespace, url)),
+            )
+
+    def renew(self, page: StoredPage) -> None:
+        """Move `seen_at` of the stored page of the same key."""
+        self.cursor.execute(
+            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
+            (page.seen_at, *_key(page.namespace, page.url)),
+        )
+
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
+        statement = f"UPDATE page SET item_values = ?, row_keys = ? WHERE {SAME_KEY}"
+        self.cursor.execute(statement, (item_values, row_keys, *_key(namespace, url)))
+        self._insert_rows(namespace, url, row_keys)
+
+    def remove(self, namespace: str, url: str) -> bool:
+        """Remove the page of this key; whether there was one."""
+        statement = f"DELETE FROM page WHERE {SAME_KEY}"
+        return self.cursor.execute(statement, _key(namespace, url)).rowcount == 1
+
+
+class RowsView(View):
+    """What a page is compared with, within the transaction of its owner."""
+
+    def __init__(self, rows: Rows, page: StoredPage) -> None:
+        self._rows = rows
+        self._cursor = rows.cursor
+        super().__init__(page)
+
+    def page_of(self, url: str) -> StoredPage | None:
+        found = chosen_pages(self._cursor, f"WHERE {SAME_KEY}", *_key(self._page.namespace, url))
+        return found[0][1] if found else None
+
+    def _near_values(
+        self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._index.near_values(column, value, max_distance_bits)
+        return self._rows.index_of(column).near(value, max_distance_bits)
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def _sharing(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[StoredPage]:
+        namespace = self._page.namespace
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
-            found = self._index.sharing(column, numbers)
+            found = self._rows.index_of(column).sharing(numbers)
         elif column == "row_keys":
             found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
             if column == "address":
-                found = heapq.merge(self._at(namespace, values[0]), found, key=itemgetter(0))
+                found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
-                yield number, page
+                yield page
                 continue
             strangers += 1
             if column == "address":  # of one site, as a page speaks for its own alone
                 continue
             if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
-                yield from heapq.merge(
+                rest = heapq.merge(
                     *(
                         pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
                         for value in (map(column_value, numbers) if numbers else values)
                     ),
                     key=itemgetter(0),
                 )
+                yield from map(itemgetter(1), rest)
                 return
 
-    def _at(self, namespace: str, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
+    def _at(self, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) for the pages at this place that declare it."""
-        conditions = {"url_hash = ?": _hash(namespace, bytes(address)), "address IS ?": None}
-        return pages_where(self._cursor, "", conditions)
+        place = _hash(self._page.namespace, bytes(address))
+        return pages_where(self._cursor, "", {"url_hash = ?": place, "address IS ?": None})
 
     def _made_tree(self, column: str, site: str | None) -> str | None:
         """An index made for values that many pages of other namespaces or sites have.
@@ -196,153 +261,37 @@ class Rows:
             return f"INDEXED BY page_by_{by}_{column}"
         return None
 
-    def is_unconfirmed(self, namespace: str, url: str) -> bool:
-        """As Lookup says; DeadRun where the page's process has died."""
-        found = self._cursor.execute(
-            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}", _key(namespace, url)
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        """As View says; DeadRun where the page's process has died."""
+        rows = self._cursor.execute(
+            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}",
+            _key(found.namespace, found.url),
         ).fetchall()
-        run = found[0][0] if found else None
-        if run is None or run == self.own_run:
+        run = rows[0][0] if rows else None
+        if run is None or run == self._rows.own_run:
             return False
-        if not self._is_alive(run):
+        if not self._rows.is_alive(run):
             raise DeadRun(run)
         return True
 
-    def repeated_text(self, namespace: str, host: str) -> bytes:
-        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
-        return next((blocks for *_, blocks in rows), b"")
-
-    def all_repeated_text(
-        self, condition: str = "", *values: object
-    ) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, repeated_text)."""
-        found = self._cursor.execute(
-            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
-        )
-        return (checked("repeated_text", row) for row in found.fetchall())
-
-    def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
-        """(id, page) for at most `limit` pages, oldest first."""
-        rows = self._cursor.execute(
-            f"{SELECTED} WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit)
-        )
-        return [numbered_page(row) for row in rows.fetchall()]
-
-    def is_empty(self) -> bool:
-        return self._cursor.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None
-
-    def has_texts(self) -> bool:
-        return self._cursor.execute("SELECT 1 FROM text LIMIT 1").fetchone() is not None
-
-    def text_of(self, namespace: str, url: str) -> PageText | None:
-        found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
-        return found[0][1] if found else None
-
-    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
-        """(row, text) for at most `limit` texts, in the order of their rows."""
-        return self._texts("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
-
-    def _texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
-        rows = self._cursor.execute(
-            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
-        )
-        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
-
-    def __len__(self) -> int:
-        count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
-        return count
-
-    # --- changes
-
-    def insert(self, page: StoredPage, run: int | None = None) -> int:
-        """Store the page, tentatively for a run, and return its id."""
-        page_id = self._newest_id + 1
-        values = [*_values_of(page)]
-        for at, bits in _BITS_AT:
-            values[at] = column_value(values[at], bits)
-        # NULL, in no index, where a page declares its own URL's, as most do.
-        is_own = page.address == place_id(page.url)
-        values[_ADDRESS_AT] = None if is_own else page.address or b""
-        for at in _BYTES_AT:
-            if values[at] is not None:
-                values[at] = bytearray(values[at])  # see column_value
-        url_hash = _key(page.namespace, page.url)[0]
-        self._cursor.execute(INSERT, (page_id, url_hash, run, *values))
-        self._insert_rows(page.namespace, page.url, page.row_keys)
-        self._inserted.append((page_id, page))
-        self._newest_id = page_id
-        return page_id
-
-    def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
-        for key in each_row_key(row_keys):
-            self._cursor.execute(
-                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
-                (key, *_key(namespace, url)),
-            )
-
-    def renew(self, page: StoredPage) -> None:
-        """Move `seen_at` of the stored page of the same key."""
-        self._cursor.execute(
-            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
-            (page.seen_at, *_key(page.namespace, page.url)),
-        )
-
-    def put_values(
-        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
-    ) -> None:
-        statement = f"UPDATE page SET item_values = ?, row_keys = ? WHERE {SAME_KEY}"
-        self._cursor.execute(statement, (item_values, row_keys, *_key(namespace, url)))
-        self._insert_rows(namespace, url, row_keys)
-
-    def remove(self, namespace: str, url: str) -> bool:
-        """Remove the page of this key; whether there was one."""
-        return self.remove_where(SAME_KEY, *_key(namespace, url)) == 1
-
-    def remove_where(self, condition: str, *values: object) -> int:
-        """Remove the pages for which it holds, and return how many."""
-        return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
-
-    def expire(self, table: str, after: int, before: float) -> tuple[int | None, int]:
-        """Remove what is older than a time (Unix seconds) of some rows after this one.
-
-        (The last of these rows, None when there is none; how many were removed.)
-        """
-        rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {ROWS_AN_EXPIRY}"
-        last = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (after,)).fetchone()[0]
-        if last is None:
-            return None, 0
-        time = "seen_at" if table == "page" else "kept_at"
-        removed = self._cursor.execute(
-            f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
-            (after, later_id(last, after), before),
-        )
-        return last, removed.rowcount
-
-    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        self._cursor.execute(
-            "INSERT OR REPLACE INTO repeated_text (namespace, host, templates) VALUES (?, ?, ?)",
-            (namespace, host, repeated_text),
-        )
-
-    def insert_texts(self, rows: Iterable[TextRow]) -> None:
-        """Write rows as `text_row` makes them, each in place of one of the same key."""
-        self._cursor.executemany(INSERT_TEXT, rows)
-
-    def remove_texts_where(self, condition: str, *values: object) -> None:
-        self._cursor.execute(f"DELETE FROM text WHERE {condition}", values)
+    def _read_repeated_text(self, host: str) -> bytes:
+        return self._rows.repeated_text(self._page.namespace, host)
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
     try:
-        return number, unpacked_text(namespace, url, packed, kept_at)
-    except (zlib.error, ValueError) as error:
+        return number, contract.unpacked_text(namespace, url, packed, kept_at)
+    except contract.UNREADABLE as error:
         raise malformed(f"row {number} of table text: {error}") from error
 
 
-def text_row(text: PageText) -> TextRow:
-    """A row of the table `text`, compressed."""
-    return text.namespace, text.url, packed_text(text), text.kept_at
+def chosen_pages(
+    cursor: sqlite3.Cursor, condition: str, *values: object
+) -> list[tuple[int, StoredPage]]:
+    """(id, page) for those that SQL's condition picks."""
+    rows = cursor.execute(f"{SELECTED} {condition}", values).fetchall()
+    return [_numbered_page(row) for row in rows]
 
 
 def pages_where(
@@ -354,17 +303,15 @@ def pages_where(
     """
     condition, limit = " AND ".join(conditions), MOST_STRANGERS
     while True:
-        rows = cursor.execute(
-            f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
-            (*conditions.values(), last_id, limit),
-        ).fetchall()
-        yield from map(numbered_page, rows)
-        if len(rows) < limit:
+        where = f"{by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?"
+        found = chosen_pages(cursor, where, *conditions.values(), last_id, limit)
+        yield from found
+        if len(found) < limit:
             return
-        last_id, limit = later_id(rows[-1][0], last_id), ROWS_A_READ
+        last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
 
 
-def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
+def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
     page_id, *values = checked("page", row)
     for at, _ in _BITS_AT:
@@ -384,11 +331,10 @@ def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
     """
     if value is None:
         return None
-    if not 0 <= value < 1 << bits:
-        raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
-    if bits == 128:
-        return bytearray(value.to_bytes(16, "big"))
-    return value - (1 << 64) if value >= SIGNED_64 else value
+    packed = packed_bits(value, bits)
+    if bits == SKETCH_BITS:
+        return bytearray(packed[::-1])
+    return int.from_bytes(packed, "little", signed=True)
 
 
 def fingerprint(value: object) -> int:
@@ -427,7 +373,7 @@ def _key(namespace: str, url: str) -> tuple[int, str, str]:
 
 def _hash(namespace: str, place: bytes) -> int:
     """64 bits, by which a URL's page is found, and what declares its place."""
-    of_namespace = page_id(namespace) if namespace else bytes(8)
+    of_namespace = contract.page_id(namespace) if namespace else bytes(8)
     return int.from_bytes(place, "big", signed=True) ^ int.from_bytes(
         of_namespace, "big", signed=True
     )

@@ -14,51 +14,32 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, islice
+from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import (
-    Action,
-    IndexPlace,
-    PageText,
-    StoredPage,
-    View,
-    check_stamp,
-)
-from simhash_pipeline.stores.sqlite.file import (
-    IN_MEMORY,
-    Access,
-    DeadRun,
-    FileIdentity,
-    StoreSession,
-    connect,
-    connect_to_read,
-    end_run,
-    is_alive,
-    missing_tables,
-    protect_texts,
-    resolved,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
-    ROWS_AN_EXPIRY,
     WRONG_PAGE,
     Rows,
+    RowsView,
+    chosen_pages,
     later_id,
     malformed,
-    text_row,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from typing_extensions import Self
+    from filelock import FileLock
 
 T = TypeVar("T")
 
@@ -67,15 +48,23 @@ PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
 # Of SQLite's cache, where thousands of pages are one transaction: at a million pages it writes half
-# of the bytes that it does with its own 2 MB. A transaction of one page writes as many.
-BULK_CACHE_KB = 64_000
+# of the bytes that it does with its own 2 MB. A transaction of one page writes as many, in half
+# again the time.
+BULK_CACHE_KB, CACHE_KB = 64_000, 2_000
+AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
+PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
+PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
+"""
+CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
+DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
 
 logger = logging.getLogger(__name__)
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """Keeps pages in one file, made with its directory when there is none.
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
@@ -94,23 +83,19 @@ class SqliteStore:
         reading: bool = False,
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
-        self._path = path if path == IN_MEMORY else resolved(path)
+        self._path = path if path == file.IN_MEMORY else file.resolved(path)
         self._index = index
-        self._access = Access(self._path, busy_timeout_secs)
+        self._access = file.Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
         self._tentative = tentative
-        self._session: StoreSession | None = None  # begun with the first page that is settled
+        self._run: tuple[int, FileLock] | None = None  # begun with the first page that is settled
+        self._unconfirmed: dict[tuple[str, str], int] = {}  # ids by namespace and URL
+        self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
         with self._access:
-            self._can_write = True
-            try:
-                self._connection = connect(self._path, busy_timeout_secs)
-            except sqlite3.OperationalError as error:
-                if not reading or "locked" in str(error):
-                    raise
-                self._connection = connect_to_read(self._path, busy_timeout_secs)
-                self._can_write = False
-            self._file = FileIdentity(self._path)
+            found = file.connect(self._path, busy_timeout_secs, reading=reading)
+            self._connection, self._can_write = found
+            self._file = file.identity(self._path)
             self._cursor = self._connection.cursor()
             try:
                 self._stamp()
@@ -123,30 +108,35 @@ class SqliteStore:
         wanted = json.loads(json.dumps(dict(made_with)))
         with self._transaction() as pages:
             stamp = self._stamp()
-            if stamp is None and pages.is_empty():
+            if stamp is None and not pages.has_any("page"):
                 row = ("made_with", json.dumps(wanted))
                 self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
-                check_stamp(f"store {self._path}", stamp or {}, wanted)
+                contract.check_stamp(f"store {self._path}", stamp or {}, wanted)
 
     def made_with(self) -> dict[str, object] | None:
         with self._access:
             return self._stamp()
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        session = self._begun_session()
-        run = None if session is None else session.run
+        run = self._begun_run()
         with self._transaction() as pages:
             pages.own_run = run
-            view, action, answer = self._decided(pages, page, decide)
+            while True:
+                view = RowsView(pages, page)
+                try:
+                    action, answer = decide(view)
+                    break
+                except file.DeadRun as dead:  # its pages go, and the page is judged again
+                    file.end_run(self._connection, *dead.args)
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
                 pages.remove(page.namespace, page.url)
             if action is Action.KEEP:
                 page_id = pages.insert(page, run)
-        if session is not None and action is Action.KEEP:
-            session.kept(page.namespace, page.url, page_id)
+        if run is not None and action is Action.KEEP:
+            self._unconfirmed[page.namespace, page.url] = page_id
         return answer
 
     @contextmanager
@@ -158,7 +148,7 @@ class SqliteStore:
         """
         with self._access:
             try:
-                self._cursor.execute(f"PRAGMA cache_size = -{BULK_CACHE_KB}")
+                self._use_cache(BULK_CACHE_KB)
                 with self._transaction():
                     self._in_batch = True
                     yield
@@ -170,32 +160,34 @@ class SqliteStore:
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
-        with self._access:
-            self._cursor.execute(f"PRAGMA cache_size = -{BULK_CACHE_KB}")
-        while chunk := list(islice(rest, PAGES_A_WRITE)):
-            with self._transaction() as rows:
-                for page in chunk:
-                    rows.remove(page.namespace, page.url)
-                    rows.insert(page)
-            count += len(chunk)
+        self._use_cache(BULK_CACHE_KB)
+        try:
+            while chunk := list(islice(rest, PAGES_A_WRITE)):
+                with self._transaction() as rows:
+                    for page in chunk:
+                        rows.remove(page.namespace, page.url)
+                        rows.insert(page)
+                count += len(chunk)
+        finally:
+            self._use_cache(CACHE_KB)
         return count
 
     def confirm(self, namespace: str, url: str) -> None:
         with self._access:
-            if self._session is not None:
-                self._session.confirm(namespace, url)
+            page_id = self._unconfirmed.pop((namespace, url), None)
+            if page_id is not None:
+                self._confirmed.append((page_id,))
 
     def flush(self) -> None:
-        if self._session is not None:
+        if self._run is not None:
             with self._transaction():
                 pass
 
     def forget(self, namespace: str, url: str) -> bool:
         with self._transaction() as pages:
-            pages.remove_texts_where("namespace = ? AND url = ?", namespace, url)
+            self._cursor.execute(DELETE_TEXT, (namespace, url))
             was_stored = pages.remove(namespace, url)
-        if self._session is not None:
-            self._session.forget(namespace, url)
+        self._unconfirmed.pop((namespace, url), None)
         return was_stored
 
     def put_values(
@@ -205,80 +197,93 @@ class SqliteStore:
             pages.put_values(namespace, url, item_values, row_keys)
 
     def expire(self, seen_before: float) -> int:
-        gone = dict.fromkeys(("text", "page"), 0)
-        for table in gone:
-            last: int | None = 0
-            while last is not None:
-                with self._transaction() as pages:
-                    last, removed = pages.expire(table, last, seen_before)
-                gone[table] += removed
-                if removed > ROWS_AN_EXPIRY // 8:  # it took a while
-                    time.sleep(OTHERS_TURN_SECS)
-        return gone["page"]
+        self._expire("text", "kept_at", seen_before)
+        return self._expire("page", "seen_at", seen_before)
 
     def clear(self, namespace: str) -> int:
-        with self._transaction() as pages:
-            pages.remove_texts_where("namespace = ?", namespace)
-            self._cursor.execute("DELETE FROM repeated_text WHERE namespace = ?", (namespace,))
-            return pages.remove_where("namespace = ?", namespace)
+        with self._transaction():
+            count = 0
+            for table in ("text", "repeated_text", "page"):
+                statement = f"DELETE FROM {table} WHERE namespace = ?"
+                count = self._cursor.execute(statement, (namespace,)).rowcount
+            return count
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         with self._access:
             return self._pages.repeated_text(namespace, host)
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        with self._transaction() as pages:
-            pages.put_repeated_text(namespace, host, repeated_text)
+        with self._transaction():
+            self._cursor.execute(PUT_REPEATED_TEXT, (namespace, host, repeated_text))
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
             return iter(list(self._pages.all_repeated_text()))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        if rows := list(map(text_row, texts)):  # compressed before others wait
+        # Compressed before others wait.
+        rows = [(one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts]
+        if rows:
             with self._transaction() as pages:
-                if self._path != IN_MEMORY and not pages.has_texts():
-                    protect_texts(self._path)
-                pages.insert_texts(rows)
+                if self._path != file.IN_MEMORY and not pages.has_any("text"):
+                    file.protect_texts(self._path)
+                self._cursor.executemany(PUT_TEXT, rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
-            return self._pages.text_of(namespace, url)
+            found = self._pages.texts("WHERE namespace = ? AND url = ?", namespace, url)
+            return found[0][1] if found else None
 
     def texts(self) -> Iterator[PageText]:
-        return self._one_by_one(self._pages.texts_after, TEXTS_A_READ)
+        return self._one_by_one(self._pages.texts, TEXTS_A_READ)
 
     def pages(self) -> Iterator[StoredPage]:
-        return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
+        return self._one_by_one(partial(chosen_pages, self._cursor), PAGES_A_READ)
 
     def check(self) -> list[str]:
         try:
             with self._access:
                 found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
-                if found == ["ok"]:
-                    found = missing_tables(self._connection)
-            if not found:
-                self._read_everything()
+                if found != ["ok"]:
+                    return found
+                if found := file.missing_tables(self._connection):
+                    return found
+                self.made_with()
+                self.all_repeated_text()
+                if wrong := self._cursor.execute(WRONG_PAGE).fetchone():
+                    raise malformed(f"row {wrong[0]} of table page")
+                self._read_ahead()
+            deque(chain(self.pages(), self.texts()), maxlen=0)
         except StoreDamaged as error:
             return [str(error.__cause__)]
-        return found
+        return []
 
     def close(self) -> None:
         with self._access:
-            with suppress(StoreError):  # the next session removes what this one can't
-                self._end_session()
+            if self._run is not None:
+                run, lock = self._run
+                with suppress(StoreError), self._transaction():  # else the next run removes it
+                    file.end_run(self._connection, run)
+                self._run = None
+                file.release(lock)
             self._connection.close()
 
     def __len__(self) -> int:
         with self._access:
-            self._file.refuse_another()
-            return len(self._pages)
+            self._refuse_another_file()
+            count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
+            return count
 
-    def __enter__(self) -> Self:
-        return self
+    def _refuse_another_file(self) -> None:
+        """StoreError if the file was deleted, replaced or emptied since it was opened.
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+        SQLite goes on writing to a deleted file, and what it writes is gone with the process.
+        """
+        if self._path != file.IN_MEMORY and file.identity(self._path) != self._file:
+            raise StoreError(
+                f"store {self._path} was deleted, replaced or emptied while it was open; "
+                "what was stored since may be lost: put the file back, or start over"
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[Rows]:
@@ -295,13 +300,13 @@ class SqliteStore:
                 return
             if not self._has_read:
                 self._read_ahead()
-            self._file.refuse_another()
+            self._refuse_another_file()
             begin = "BEGIN IMMEDIATE" if self._can_write else "BEGIN"
             self._cursor.execute(begin)
             try:
                 self._pages.catch_up()
-                if self._session is not None:
-                    self._session.write()
+                if self._confirmed:
+                    self._cursor.executemany(CONFIRM, self._confirmed)
                 yield self._pages
                 self._cursor.execute("COMMIT")
             except BaseException:
@@ -310,19 +315,7 @@ class SqliteStore:
                 self._pages.rolled_back()
                 raise
             self._pages.settled()
-            if self._session is not None:
-                self._session.written()
-
-    def _decided(
-        self, pages: Rows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
-    ) -> tuple[View, Action, T]:
-        """What is decided once the pages of dead runs that were met are gone."""
-        while True:
-            view = View(pages, page)
-            try:
-                return view, *decide(view)
-            except DeadRun as dead:
-                end_run(self._connection, dead.run)
+            self._confirmed.clear()
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
@@ -337,21 +330,10 @@ class SqliteStore:
                 self._cursor.execute("ROLLBACK")
         self._has_read = True
 
-    def _read_everything(self) -> None:
-        """StoreDamaged for values that no store has written."""
-        with self._access:
-            self._stamp()
-            deque(self._pages.all_repeated_text(), maxlen=0)
-            if found := self._cursor.execute(WRONG_PAGE).fetchone():
-                raise malformed(f"row {found[0]} of table page")
-            self._read_ahead()
-        for _ in chain(self.pages(), self.texts()):
-            pass
-
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
-        index = (DiskIndex if on_disk else MemoryIndex)(self._connection)
-        return Rows(self._connection, index, partial(is_alive, self._path))
+        new_index = partial(DiskIndex if on_disk else MemoryIndex, self._connection)
+        return Rows(self._connection, new_index, partial(file.is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
@@ -365,36 +347,45 @@ class SqliteStore:
             raise malformed(f"stamp: {rows[0][0]}")
         return stamp
 
-    def _begun_session(self) -> StoreSession | None:
-        """The session that pages are tentative for; None where they stay at once."""
-        if self._tentative and self._session is None:
+    def _use_cache(self, size_kb: int) -> None:
+        with self._access:
+            self._cursor.execute(f"PRAGMA cache_size = -{size_kb}")
+
+    def _begun_run(self) -> int | None:
+        """The run that pages are tentative for; None where they stay at once."""
+        if self._tentative and self._run is None:
             with self._access:
-                if self._session is None:  # no other thread has begun it meanwhile
+                if self._run is None:  # no other thread has begun it meanwhile
                     with self._transaction() as pages:
-                        session = StoreSession(self._connection, self._path, pages.newest_id())
-                    self._session = session
-        return self._session
+                        begun = file.begin_run(self._connection, self._path, pages.newest_id())
+                    self._run = begun
+        return None if self._run is None else self._run[0]
 
-    def _end_session(self) -> None:
-        session = self._session
-        if session is not None:
-            try:
-                with self._transaction():
-                    session.end()
-            finally:
-                self._session = None
-                session.ended()
+    def _expire(self, table: str, time: str, before: float) -> int:
+        """Remove older rows, and return how many; some thousands are one transaction."""
+        gone = last = 0
+        while True:
+            with self._transaction():
+                rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
+                found = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (last,)).fetchone()
+                if found[0] is None:
+                    return gone
+                after, last = last, later_id(found[0], last)
+                removed = self._cursor.execute(
+                    f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
+                    (after, last, before),
+                ).rowcount
+            gone += removed
+            if removed > AN_EXPIRY // 8:  # it took a while
+                sleep(OTHERS_TURN_SECS)
 
-    def _one_by_one(
-        self, rows_after: Callable[[int, int], list[tuple[int, T]]], limit: int
-    ) -> Iterator[T]:
+    def _one_by_one(self, chosen: Callable[..., list[tuple[int, T]]], limit: int) -> Iterator[T]:
         """All pages or texts in the order of their rows; `limit` of them are read at a time."""
         last_row = 0
         while True:
             with self._access:
-                numbered = rows_after(last_row, limit)
-            if not numbered:
-                return
-            yield from (one for _, one in numbered)
-            with self._access:
+                numbered = chosen("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
+                if not numbered:
+                    return
                 last_row = later_id(numbered[-1][0], last_row)
+            yield from (one for _, one in numbered)
