@@ -19,11 +19,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import Fault, Input
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
-from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
+from simhash_pipeline.archive.parts import (
+    ReadSummary,
+    fingerprinter,
+    is_scrapys_script,
+    leave_pandas_out,
+    workers,
+    write_parts,
+)
 from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
@@ -109,6 +117,8 @@ def dedup(job: DedupJob) -> DedupResult:
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
+    if is_scrapys_script() and not any(name.endswith(".parquet") for name in job.inputs):
+        leave_pandas_out()  # which reads the nanoseconds of Parquet
     fingerprinter(job.options)
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
@@ -207,6 +217,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
             raise ArchiveError(reason)
         if not in_order:
             judge_sorted(pool, folder, job.options, job.keep)
+    pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 
 
@@ -277,7 +288,9 @@ def write_drop_log(
         WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
-        page = _fingerprint(*(row.pop(name) for name in OF_PAGE))
+        title, *digits, tokens = map(row.pop, OF_PAGE)
+        content, structure = (None if each is None else int(each, 16) for each in digits)
+        page = PageFingerprint(content, structure, None, "", title, tokens or 0)
         log.write(Verdict(**row), page)
     errors = {}
     for kept, reason, count in pages:
@@ -287,13 +300,6 @@ def write_drop_log(
             log.count_pages(reason, kept=kept, pages=count)
     log.write_run(errors)
     log.close()
-
-
-def _fingerprint(
-    title: str, content: str | None, structure: str | None, tokens: int | None
-) -> PageFingerprint:
-    known = [None if digits is None else int(digits, 16) for digits in (content, structure)]
-    return PageFingerprint(known[0], known[1], None, "", title, tokens or 0)
 
 
 def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:

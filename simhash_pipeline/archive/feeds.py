@@ -156,17 +156,29 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
 
 def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     csv.field_size_limit(MAX_ROW_BYTES)  # csv's own limit is 131,072: a small page
-    lines = _RowLines(file)
-    rows = csv.reader(lines)
+    taken, size, is_rest = list[bytes](), 0, False  # the lines of a row; the rest of a long line
+
+    def text_of(numbered: tuple[int, tuple[bytes, bool | None]]) -> str:
+        nonlocal size, is_rest
+        number, (line, is_whole) = numbered
+        taken.append(line)
+        size, is_rest = size + len(line), is_whole is None
+        if not is_whole or size > MAX_ROW_BYTES:
+            raise csv.Error(TOO_LONG)
+        return _text_of(line, number)
+
+    rows = csv.reader(map(text_of, enumerate(_pieces(file))))
     try:
         names = next(rows, [])
         if not names:
             raise csv.Error("it is empty")
     except csv.Error as error:
         raise ArchiveError(f"{path} has no header: {error}") from error
-    yield lines.taken(), None
+    item: Mapping[str, Any] | str | None = None
     while True:
-        item: Mapping[str, Any] | str | None = None
+        yield b"".join(taken), item
+        taken.clear()
+        size, item = 0, None
         try:
             if values := next(rows):
                 # In CSV an empty field means that there is none.
@@ -174,39 +186,9 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            item = None if lines.is_rest else f"it is not a row of CSV: {error}"
+            item = None if is_rest else f"it is not a row of CSV: {error}"
         except ValueError:
             item = f"it has {len(values)} fields, the header {len(names)}"
-        yield lines.taken(), item
-
-
-class _RowLines:
-    """The lines of a CSV file as text, none of a row that is too long."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._pieces = enumerate(_pieces(file))
-        self._taken: list[bytes] = []
-        self._size = 0
-        self.is_rest = False  # whether the last was the rest of a line that is too long
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        number, (line, is_whole) = next(self._pieces)
-        self._taken.append(line)
-        self._size += len(line)
-        self.is_rest = is_whole is None
-        if not is_whole or self._size > MAX_ROW_BYTES:
-            raise csv.Error(TOO_LONG)
-        return _text_of(line, number)
-
-    def taken(self) -> bytes:
-        """The bytes of the lines since this was last called: a row's."""
-        raw = b"".join(self._taken)
-        self._taken.clear()
-        self._size = 0
-        return raw
 
 
 def _pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:

@@ -81,10 +81,9 @@ class ParquetPages:
     def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any] | str]:
         """Its rows; a message in place of one that is too long."""
         if batch.nbytes > MAX_ROW_BYTES:
-            if batch.num_rows == 1:
-                return [TOO_LONG]
             each = (batch.slice(number, 1) for number in range(batch.num_rows))
-            return [row for one in each for row in self._rows(one)]
+            most = MAX_ROW_BYTES
+            return [TOO_LONG if b.nbytes > most else rows(b, self.time_field)[0] for b in each]
         return [*rows(batch, self.time_field)]
 
     def _opened(self) -> Any:

@@ -33,7 +33,7 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.verdict import Verdict
 
-ROWS_A_BATCH = 10_000
+ROWS_A_BATCH = 1_000
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of parts.py that verdicts and ORDERS depend on.
@@ -130,25 +130,26 @@ def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> N
             "FROM page WHERE key IS NOT NULL"
         )
     shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
-    drops = 0
+    work, drops = (folder, options, keep, shares), 0
     with progress_bar("pages", all_["pages"], "judging") as advance:
         if shares == 1:
-            with closing(DuckDb(folder)) as engine:
-                rows = engine.batches(f"{TO_JUDGE} ORDER BY {ORDERS[keep]}")
-                for pages, dropped in _written(rows, folder, 0, options):
-                    drops += dropped
-                    advance(pages, f"{drops:,} drops")
+            for pages, dropped in _share_judged(0, *work):
+                drops += dropped
+                advance(pages, f"{drops:,} drops")
             return
-        judges = [
-            pool.submit(_judge_share, folder, options, keep, share, shares)
-            for share in range(shares)
-        ]
-        for judge in as_completed(judges):
+        for judge in as_completed(pool.submit(_judge_share, n, *work) for n in range(shares)):
             advance(judge.result())
 
 
-def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: int) -> int:
-    """Judge the share with this number, from 0; how many pages."""
+def _judge_share(*work: Any) -> int:
+    """How many pages the share has."""
+    return sum(pages for pages, _ in _share_judged(*work))
+
+
+def _share_judged(
+    share: int, folder: Path, options: Options, keep: str, shares: int
+) -> Iterator[tuple[int, int]]:
+    """Judge the share with this number, from 0; as `_written`."""
     apart = shared_by(options)
     # Dealt like cards, the largest first.
     number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
@@ -158,14 +159,15 @@ def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: 
     )
     with closing(DuckDb(folder, shares)) as engine:
         rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
-        return sum(pages for pages, _ in _written(rows, folder, share, options))
+        yield from _written(rows, folder, share, options)
 
 
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a part that can be judged."""
     with pq.ParquetFile(part) as file:
         for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
-            yield batch.filter(batch.column("key").is_valid())
+            key = batch.column("key")
+            yield batch.filter(key.is_valid()) if key.null_count else batch  # it takes 10 MB
 
 
 def _written(

@@ -31,13 +31,15 @@ from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 
-HTML_TYPES = frozenset(["text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"])
 # Of which a crawl looks at the text for what it is, and how much of it.
 _UNKNOWN_TYPES = frozenset(["", "*/*", "application/octet-stream", "application/unknown"])
+_HTML_TYPES = ["text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"]
+_PAGE_TYPES = _UNKNOWN_TYPES.union(_HTML_TYPES)
 _LOOKS_LIKE_HTML = re.compile(rb"(?i)<html|<!doctype html")
 _SNIFFED_BYTES = 5_000
 TEXT_TYPE, PDF_TYPE = "text/plain", "application/pdf"
 GZIP = b"\x1f\x8b\x08"
+_GZIP_BITS = 16 + zlib.MAX_WBITS  # of zlib: with gzip's header
 BEGINNING = b"WARC/"
 GZIP_BEGINNING = re.compile(re.escape(GZIP))
 PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
@@ -118,7 +120,10 @@ class WarcFile:
         with self.path.open("rb") as source, to.open("wb") as target:
             for record, start, end in self._records():
                 if record.number not in without:
-                    _copy(source, target, start, end)
+                    source.seek(start)
+                    left = end - start
+                    while block := source.read(min(BLOCK_BYTES, left)):
+                        left -= target.write(block)
 
     def _records(self) -> Iterator[tuple[Record, int, int]]:
         """The records, each with its first byte and that behind its last."""
@@ -175,23 +180,22 @@ class WarcFile:
         return record, size
 
     def _read(self, raw: Any, number: int, at: int) -> Record:
-        url = raw.rec_headers.get_header("WARC-Target-URI")
-        if raw.rec_type in ("response", "conversion", "resource") and not url:
+        kind, headers = raw.rec_type, raw.rec_headers
+        url = headers.get_header("WARC-Target-URI")
+        if kind in ("response", "conversion", "resource") and not url:
             return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
-        if raw.rec_type == "conversion":
-            return self._text(raw, number, url)
-        is_response = raw.rec_type == "response" and raw.http_headers is not None
-        if not is_response and raw.rec_type != "resource":
-            return Skipped(number, raw.rec_type or "no type")
+        is_response = kind == "response" and raw.http_headers is not None
+        if not is_response and kind not in ("conversion", "resource"):
+            return Skipped(number, kind or "no type")
         content_type = _named(raw, "content-type") if is_response else raw.content_type
-        mime = _mime(content_type)
-        if mime not in HTML_TYPES | _UNKNOWN_TYPES and not (mime == PDF_TYPE and reads_pdfs()):
-            return Skipped(number, mime)
+        mime = re.split("[;,]", content_type or "")[0].strip().lower()
+        wanted = {TEXT_TYPE} if kind == "conversion" else _PAGE_TYPES
+        if mime not in wanted and not (mime == PDF_TYPE and reads_pdfs() and kind != "conversion"):
+            return Skipped(number, mime or "no content type")
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(number, f"status {status}")
-        most = self.max_page_bytes + 1
         try:
-            html = self._body(raw) if is_response else raw.raw_stream.read(most)
+            html = self._body(raw) if is_response else raw.raw_stream.read(self.max_page_bytes + 1)
         except ImportError as error:
             needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
             message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
@@ -199,7 +203,13 @@ class WarcFile:
         if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
             return Skipped(number, mime or "no content type")
         source = Source(html, url, http_content_type_encoding(content_type))
-        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+        if kind == "conversion":  # a page's text, as WET files have it: the title in its first line
+            text = html.decode("utf-8", "replace")
+            source = Source(text, url, is_text=True, title=text.partition("\n")[0].strip())
+        with contextlib.suppress(TypeError, ValueError):  # no date, or none that can be read
+            date = iso_date_to_datetime(headers.get_header("WARC-Date"), tz_aware=True)
+            return Page(number, source, float(date.timestamp()))
+        return Page(number, source)
 
     def _body(self, raw: Any) -> bytes:
         """The response's body without its codings; see `unpacked`."""
@@ -208,16 +218,6 @@ class WarcFile:
         stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
         codings = f"{_named(raw, 'content-encoding')},{transfer}"
         return unpacked(stream, codings, self.max_page_bytes + 1)
-
-    def _text(self, raw: Any, number: int, url: str) -> Record:
-        """A page's text, as WET files have it: UTF-8, the title in its first line."""
-        mime = _mime(raw.content_type)
-        if mime != TEXT_TYPE:
-            return Skipped(number, mime or "no content type")
-        text = raw.content_stream().read(self.max_page_bytes + 1).decode("utf-8", "replace")
-        title = text.partition("\n")[0].strip()
-        source = Source(text, url, is_text=True, title=title)
-        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
         """What is wrong with the record's length; reads to its end, and to the next record."""
@@ -238,21 +238,10 @@ def _damaged(number: int, message: str, at: int) -> Fault:
     return Fault(number, "damaged", message, f"byte {at:,}")
 
 
-def _mime(content_type: str | None) -> str:
-    return re.split("[;,]", content_type or "")[0].strip().lower()
-
-
 def _named(raw: Any, header: str) -> str:
     """The values of a header of the response, joined by commas."""
     fields = raw.http_headers.headers
     return ",".join(value.strip() for name, value in fields if name.lower() == header)
-
-
-def _time(date: str | None) -> float | None:
-    try:
-        return float(iso_date_to_datetime(date, tz_aware=True).timestamp())
-    except (TypeError, ValueError):
-        return None
 
 
 def _next_beginning(data: _Bytes, start: int) -> int:
@@ -266,16 +255,10 @@ def _next_beginning(data: _Bytes, start: int) -> int:
 def _holds_record(data: _Bytes, member: int) -> bool:
     try:
         packed = data.read(member, 512)
-        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, len(BEGINNING))
+        first = zlib.decompressobj(_GZIP_BITS).decompress(packed, len(BEGINNING))
     except zlib.error:
         return False
     return first == BEGINNING
-
-
-def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
-    source.seek(start)
-    while start < end and (block := source.read(min(BLOCK_BYTES, end - start))):
-        start += target.write(block)
 
 
 def unpacked(stream: Any, codings: str, most: int) -> bytes:
@@ -302,10 +285,6 @@ def _in_frames(begins: bytes, decompressor: Callable[[], Any], data: bytes, most
         found += bytes(frame.decompress(rest, most - len(found)))
         rest = frame.unused_data
     return found if data.startswith(begins) else data
-
-
-def _gzip() -> Any:
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
 
 
 def _zstd() -> Any:
@@ -340,7 +319,7 @@ def _unbrotlied(data: bytes, most: int) -> bytes:
 
 
 _UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": partial(_in_frames, GZIP, _gzip),
+    "gzip": partial(_in_frames, GZIP, partial(zlib.decompressobj, _GZIP_BITS)),
     "zstd": partial(_in_frames, _ZSTD, _zstd),
     "deflate": _inflated,
     "br": _unbrotlied,

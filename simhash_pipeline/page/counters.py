@@ -26,6 +26,9 @@ _TOKEN = re.compile(
     rf"\d+(?:[.,:h]\d+)*[km]?(?![^\W\d_{UNSPACED}])|\d+|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*"
     rf"|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
+_ASCII_TOKEN = re.compile(  # the same, three times as fast
+    r"\d+(?:[.,:h]\d+)*[km]?(?![a-zA-Z])|\d+|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
+)
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 _MAX_TOKENS = 24  # of a counter
 _FEW = 16  # words of counters in a page's short lines, mostly
@@ -113,8 +116,10 @@ def _is_parted(line: str, at: int) -> bool:
 
 def _said(line: str) -> Iterator[tuple[int, int]]:
     """Where the counters are."""
-    lower = _BETWEEN.sub(lambda between: " " * len(between[0]), line.lower())
-    words = _TOKEN.findall(lower)
+    lower, tokens = line.lower(), _ASCII_TOKEN if line.isascii() else _TOKEN
+    if _DIGIT.search(lower):
+        lower = _BETWEEN.sub(lambda between: " " * len(between[0]), lower)
+    words = tokens.findall(lower)
     said = ["#" if word[0].isdigit() else word for word in words]
     keys, begins, last = _keys().kinds, _keys().begins, 0
     places: list[tuple[int, int]] = []
@@ -127,7 +132,7 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
         if end := next(ends, 0):
             is_day = keys["".join(said[first:end])] == "day"
             begin, last = _with_clock(words, first, end) if is_day else (first, end)
-            places = places or [found.span() for found in _TOKEN.finditer(lower)]
+            places = places or [found.span() for found in tokens.finditer(lower)]
             yield places[begin][0], places[last - 1][1]
 
 

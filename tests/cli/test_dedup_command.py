@@ -212,3 +212,29 @@ def test_a_job_that_is_killed_leaves_no_process(tmp_path: Path) -> None:
         workers = workers_of(job.pid)
         job.kill()
     wait_until(lambda: not any(map(is_there, workers)))
+
+
+def test_workers_do_not_import_scrapy(tmp_path: Path) -> None:
+    """As they would with its script: some 50 MB and 0.3 s in each."""
+    write_json_lines(tmp_path / "items.jsonl", PAGES[:1])
+    code = "import sys\n\n\ndef text(tree):\n    return f'{OTHER} {\"scrapy\" in sys.modules}'\n"
+    (tmp_path / "own.py").write_text(code.replace("{OTHER}", OTHER))
+    job = "dedup items.jsonl -o kept.jsonl --texts texts.jsonl -s SIMHASH_EXTRACTOR=own.text"
+    command = [str(Path(sys.executable).with_name("scrapy")), "simhash", *job.split()]
+    subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": "."}, check=True)
+    (line,) = (tmp_path / "texts.jsonl").read_text().splitlines()
+    assert json.loads(line)["text"] == f"{OTHER} False"
+
+
+def test_rows_are_made_without_pandas() -> None:
+    """pyarrow would import it: some 50 MB and half a second. `to_pandas` works in any case."""
+    code = """
+import sys
+import pyarrow as pa
+from simhash_pipeline.archive.parts import leave_pandas_out
+leave_pandas_out()
+table = pa.Table.from_pylist([{"a": [1]}], pa.schema({"a": pa.list_(pa.int64())}))
+print("pandas" in sys.modules, len(table.to_pandas()))
+"""
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, check=True, capture_output=True).stdout == b"False 1\n"
