@@ -521,7 +521,8 @@ def _texts_compared(
     for name, page, text in (("A", a, text_a), ("B", b, text_b)):
         if absent := _not_found(page, text):
             yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-            yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{absent[0]}",))'
+            field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
+            yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
     if alike is not None:
         yield f"Their page-specific texts are {alike:.0%} the same."
 
