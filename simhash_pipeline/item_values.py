@@ -216,7 +216,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
-    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))
+    pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""

@@ -238,6 +238,12 @@ def test_a_second_long_text_counts_to_its_end() -> None:
     assert verdict.differing_fields == ("specs",)
 
 
+def test_of_two_long_texts_of_one_length_the_same_is_the_page_s_in_any_order() -> None:
+    one, two = (" ".join(f"{word} {n} of this text." for n in range(60)) for word in ("red", "box"))
+    shown = page(f"<p>{one}<p>{two}", "")
+    assert said_on(shown, {"a": one, "b": two}) == said_on(shown, {"b": two, "a": one})
+
+
 SHELLS: list[Callable[[str], str]] = [
     lambda data: f"<script id=__NEXT_DATA__ type=application/json>{data}</script>",
     lambda data: f"<script>window.__STATE__ = {data.replace('/', chr(92) + '/')}</script>",
@@ -354,7 +360,10 @@ def loaded(title: str, price: object) -> Any:
 
 
 def said(item: Any, options: Options | None = None) -> Said:
-    shown = page("<p>1,299.00 EUR</p>")
+    return said_on(page("<p>1,299.00 EUR</p>"), item, options)
+
+
+def said_on(shown: str, item: Any, options: Options | None = None) -> Said:
     source = with_values(Source(shown, A), ItemAdapter(item), options or Options())
     return said_by(Fingerprinter().fingerprint(shown), source)
 
