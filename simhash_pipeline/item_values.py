@@ -230,7 +230,9 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if is_bare and (is_long or is_unseen) and name not in item.added:
             continue
         if is_unseen:
-            said.append(_Value(name, value, plain, plain))
+            # One that was asked for is a value like others, see `_BOOLEANS`.
+            kept = plain.lstrip(_UNSEEN) if name in item.added else plain
+            said.append(_Value(name, value, plain, kept))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)

@@ -157,6 +157,17 @@ def test_booleans_of_two_templates_differ_for_no_reason() -> None:
         assert judge.judge(B, BARE % "red", items[1]).rejected_by != "fields"
 
 
+@pytest.mark.parametrize(("fields", "is_kept"), [((), False), (("+in_stock",), True)])
+def test_a_boolean_that_is_asked_for_counts_where_a_form_is_missing(
+    fields: tuple[str, ...], is_kept: bool
+) -> None:
+    """Their structures are 7 bits apart: others don't count then."""
+    with Judge(options=Options(item_fields=fields)) as judge:
+        judge.judge(A, page(f"<form><input><button>Buy</button></form>{_ROWS}"), {"in_stock": True})
+        verdict = judge.judge(B, page(f"<p>Sold out{_ROWS}"), {"in_stock": False})
+    assert (verdict.dropped, verdict.structure_distance) == (not is_kept, 7)
+
+
 def test_a_field_is_added_to_those_that_count() -> None:
     """Its values needn't be on the page; the other fields count as before."""
     with Judge(options=Options(item_fields=("+rating",))) as judge:
