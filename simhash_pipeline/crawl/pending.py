@@ -278,7 +278,7 @@ class PendingItems:
 
     def _leave_yielded(self, item: Any) -> PendingItem | None:
         entries = self._yielded.get(id(item), [])
-        entry = entries.pop() if entries else None
+        entry = entries.pop(0) if entries else None
         if not entries:
             self._yielded.pop(id(item), None)
         return entry

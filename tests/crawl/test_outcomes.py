@@ -198,3 +198,44 @@ def test_outcomes_are_known_where_pipelines_run_in_tasks_of_their_own(tmp_path: 
     assert result.dropped == ["http://a.example/1", "http://a.example/3"]
     with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
         assert [page.url for page in store.pages()] == ["http://a.example/2"]
+
+
+class Waits:
+    """An earlier pipeline, in which items of several responses are at once."""
+
+    secs = 0.0
+
+    async def process_item(self, item: Any) -> Any:
+        self.secs += 0.3
+        await asyncio.sleep(self.secs)
+        return item
+
+
+class LosesFirst:
+    """A later pipeline that drops the first item."""
+
+    lost = False
+
+    def process_item(self, item: Any) -> Any:
+        if not self.lost:
+            self.lost = True
+            raise DropItem("not wanted")
+        return item
+
+
+class OneForAll(FromResponses):
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield ONE
+
+
+ONE = {"kind": "story"}
+
+
+def test_one_object_yielded_for_two_responses_is_an_item_of_each(tmp_path: Path) -> None:
+    """The first that arrives is that of the first response."""
+    urls = [{"url": f"http://a.example/{n}-1"} for n in range(2)]
+    arguments = FROM_RESPONSES | {"items": urls, "spider": OneForAll, "later": LosesFirst}
+    pipelines = {Waits: 50, LosesFirst: 400}
+    crawl(tmp_path, **arguments, ITEM_PIPELINES=pipelines, CONCURRENT_REQUESTS=1)
+    with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
+        assert [page.url for page in store.pages()] == ["http://a.example/1-1"]
