@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import zlib
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -505,6 +505,39 @@ def test_a_run_of_a_foreign_table_names_no_file_to_be_removed(path: Path) -> Non
     with SqliteStore(path, tentative=True) as store:
         keep(store, page("new", FAR))
     assert victim.exists()
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_damage"),
+    [
+        ("DELETE FROM run", False),
+        ("UPDATE run SET after_page = 9", False),
+        ("UPDATE page SET run = 'text'", True),
+    ],
+)
+def test_a_page_of_an_unknown_run_is_gone_or_damage(
+    path: Path, statement: str, is_damage: bool
+) -> None:
+    """Who meets a page whose run is not there, or is no number, does not look for it for ever."""
+    store = SqliteStore(path, tentative=True)
+    keep(store, page("dead", 0))
+    shutil.copy(path, copy := path.with_name("copy.sqlite"))
+    shutil.copy(f"{path}-wal", f"{copy}-wal")
+    store.close()
+    with closing(sqlite3.connect(copy, isolation_level=None)) as shell:
+        shell.execute(statement)
+    looks = []
+
+    def look(view: View) -> tuple[Action, None]:
+        looks.append(view)
+        assert len(looks) < 9
+        assert not any(view.is_unconfirmed(near) for near, _ in view.near("content", 0))
+        return Action.SKIP, None
+
+    with SqliteStore(copy) as store:
+        with pytest.raises(StoreDamaged, match="is damaged") if is_damage else nullcontext():
+            store.settle(page("new", 0), look)
+        assert len(store) == is_damage
 
 
 # --- disks that fail ---------------------------------------------------------------------------

@@ -250,13 +250,18 @@ def release(lock: FileLock) -> None:
         Path(lock.lock_file).unlink(missing_ok=True)
 
 
-def end_run(connection: sqlite3.Connection, run: int) -> None:
-    """Remove the run and the pages that it has not confirmed; within a transaction."""
-    connection.execute(
-        "DELETE FROM page WHERE run = :run AND id > (SELECT after_page FROM run WHERE id = :run)",
+def end_run(connection: sqlite3.Connection, run: int) -> bool:
+    """Remove the run and the pages that it has not confirmed; whether there were any of both.
+
+    Within a transaction. Of a run that others have ended by mistake, pages are left without it.
+    """
+    pages = connection.execute(
+        "DELETE FROM page WHERE run = :run "
+        "AND id > ifnull((SELECT after_page FROM run WHERE id = :run), -1 << 63)",
         {"run": run},
     )
-    connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    runs = connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    return pages.rowcount + runs.rowcount > 0
 
 
 def missing_tables(connection: sqlite3.Connection) -> list[str]:

@@ -128,7 +128,8 @@ class SqliteStore(Store):
                     action, answer = decide(view)
                     break
                 except file.DeadRun as dead:  # its pages go, and the page is judged again
-                    file.end_run(self._connection, *dead.args)
+                    if not file.end_run(self._connection, *dead.args):
+                        raise malformed(f"run {dead} of table page") from dead
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
