@@ -340,6 +340,30 @@ def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
         assert store.text_of("", "b") == PageText("", "b", "", "words", 1.0)
 
 
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (("HSET", "simhash:store", "made_with", b'{"bits'), "stamp: Unterminated string"),
+        (("HSET", "simhash:store", "made_with", b"[7]"), r"stamp: \[7\]"),
+        (("HSET", "simhash:store", "made_with", b"\xff\xfe\0"), "stamp: "),
+        (("SADD", "simhash:namespaces", b"\xff"), "name of a namespace: "),
+        (("HSET", "simhash:{.}repeated_text", b"\xff", b""), "name of a host: "),
+    ],
+)
+def test_damage_outside_of_pages_is_reported(
+    server: RunningServer, command: tuple[str | bytes, ...], found: str
+) -> None:
+    """What is no JSON or no UTF-8 is StoreDamaged, and a check names it."""
+    with RedisStore(server.url) as store:
+        store.stamp({"bits": 64})
+        keep(store, page("a", 0))
+        server.tell(*command)
+        with pytest.raises(StoreDamaged, match=rf" is damaged \({found}"):
+            list(store.all_repeated_text() if store.made_with() else ())
+        (fault,) = store.check()
+        assert " is damaged (" in fault
+
+
 def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
     with RedisStore(server.url) as store:
         keep(store, page("a", 0))
