@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -886,6 +887,19 @@ def test_a_look_up_costs_the_same_however_many_others_have_the_page(
             store.insert_many(made)
             taken.append(steps(store, asking, one_site=others == "sites"))
     assert taken[1] <= taken[0] + 5
+
+
+def test_a_row_costs_the_same_however_many_pages_have_it(path: Path) -> None:
+    """The first page that gave a row is found among 100 with the row, and among 3,000."""
+    taken, asking = [[0], [0]], replace(page("asking"), row_keys=b"8 bytes.")
+    with SqliteStore(path) as store:
+        for pages, steps_taken in zip((range(100), range(100, 3_000)), taken, strict=True):
+            store.insert_many(replace(asking, url=f"{n}") for n in pages)
+            store._connection.set_progress_handler(partial(steps_taken.append, 0), 100)
+            found = store.settle(asking, lambda view: (Action.SKIP, next(view.same("row_keys"))))
+            store._connection.set_progress_handler(None, 0)
+            assert found.url == "0"
+    assert len(taken[1]) <= len(taken[0]) + 5
 
 
 def test_urls_of_one_crc_have_keys_of_their_own(path: Path) -> None:

@@ -31,7 +31,7 @@ NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
 _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in contract.NEAR_COLUMNS)
-_OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
+_OF_ROW = "JOIN item_row ON item_row.page = id"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
@@ -216,7 +216,8 @@ class RowsView(View):
         if numbers:
             found = self._rows.index_of(column).sharing(numbers)
         elif column == "row_keys":
-            found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
+            row = {"row_key = ?": values[0]}
+            found = pages_where(self._cursor, _OF_ROW, row, number="item_row.page")
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
@@ -295,15 +296,20 @@ def chosen_pages(
 
 
 def pages_where(
-    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object], last_id: int = 0
+    cursor: sqlite3.Cursor,
+    by: str,
+    conditions: Mapping[str, object],
+    last_id: int = 0,
+    number: str = "id",
 ) -> Iterator[tuple[int, StoredPage]]:
-    """(id, page) past the id, oldest first, a few rows at a time; `by` may name the index.
+    """(id, page) past the id, oldest first, a few rows at a time.
 
-    No read is left open: a half-read SELECT would outlive the transaction.
+    `by` may name the index, or join a table whose column `number` has the id in its order. No read
+    is left open: a half-read SELECT would outlive the transaction.
     """
     condition, limit = " AND ".join(conditions), MOST_STRANGERS
     while True:
-        where = f"{by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?"
+        where = f"{by} WHERE {condition} AND {number} > ? ORDER BY {number} LIMIT ?"
         found = chosen_pages(cursor, where, *conditions.values(), last_id, limit)
         yield from found
         if len(found) < limit:
