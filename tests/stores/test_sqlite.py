@@ -606,6 +606,31 @@ def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(
         assert len(store) == 3
 
 
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_look_up_in_a_store_opened_for_reading_leaves_the_file_as_it_is(
+    path: Path, index: IndexPlace
+) -> None:
+    """Where another makes an index: for a value that many namespaces have, and on disk."""
+    one, asking = page("one", 7), page("asking", 7)
+
+    def found(*, reading: bool) -> tuple[str, list[tuple[StoredPage, int]]]:
+        with SqliteStore(path, index=index, reading=reading) as store:
+            near = store.settle(asking, lambda view: (Action.SKIP, [*view.near("content", 3)]))
+            return type(store._pages.index_of("content")).__name__, near
+
+    with SqliteStore(path) as store:
+        store.insert_many(replace(one, namespace=str(n)) for n in range(20))
+        keep(store, one)
+    before = path.read_bytes()
+    assert found(reading=True) == ("MemoryIndex", [(one, 0)])
+    assert path.read_bytes() == before
+    made = f"{index.title()}Index"
+    assert found(reading=False) == (made, [(one, 0)])
+    after = path.read_bytes()
+    assert found(reading=True) == (made, [(one, 0)])
+    assert path.read_bytes() == after != before
+
+
 def test_a_file_that_cannot_be_written_gets_no_log_of_its_reader_in_a_folder_that_can(
     path: Path,
 ) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -79,7 +78,10 @@ class Rows:
         connection: sqlite3.Connection,
         new_index: Callable[[str], Index],
         is_alive: Callable[[int], bool],
+        *,
+        makes_trees: bool,
     ) -> None:
+        self.makes_trees = makes_trees  # for look-ups
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
@@ -251,16 +253,18 @@ class RowsView(View):
     def _made_tree(self, column: str, site: str | None) -> str | None:
         """An index made for values that many pages of other namespaces or sites have.
 
-        It takes some 30 bytes a page; None where the file can't be written.
+        It takes some 30 bytes a page; None where none is there, and none is to be made.
         """
         by, columns = ("namespace", "") if site is None else ("site", "site, ")
-        with suppress(sqlite3.OperationalError):
+        tree = f"page_by_{by}_{column}"
+        if self._rows.makes_trees:
             self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS page_by_{by}_{column}
+                f"""CREATE INDEX IF NOT EXISTS {tree}
                     ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
             )
-            return f"INDEXED BY page_by_{by}_{column}"
-        return None
+        elif not has_tree(self._cursor, tree):
+            return None
+        return f"INDEXED BY {tree}"
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """As View says; DeadRun where the page's process has died."""
@@ -315,6 +319,11 @@ def pages_where(
         if len(found) < limit:
             return
         last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
+
+
+def has_tree(cursor: sqlite3.Cursor, name: str) -> bool:
+    found = cursor.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))
+    return found.fetchone() is not None
 
 
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
