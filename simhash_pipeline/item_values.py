@@ -158,7 +158,8 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
             value = sorted(value, key=str)
         if isinstance(value, (list, tuple)):
             if value and all(isinstance(part, str) for part in value):
-                yield name, "\n".join(value)[:_MOST_CHARS]
+                if text := "\n".join(value)[:_MOST_CHARS].strip():
+                    yield name, text
             else:
                 todo += [(name, part) for part in reversed(value[:_MOST_NODES])]
         elif (held := _fields_of(value)) is not None:

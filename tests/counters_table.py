@@ -1,4 +1,4 @@
-"""Writes the ages of simhash_pipeline/page/counters.txt anew: python -m tests.counters_table.
+"""Writes the ages of simhash_pipeline/page/counters.txt: python -m tests.counters_table.
 
 An age is what the Unicode CLDR calls a relative time in the past, as Babel has it: "hace {0} horas"
 becomes "hace # horas". Days (yesterday and today; CLDR's, which Babel leaves out, and "just now")
@@ -14,6 +14,7 @@ from babel import Locale
 from babel.localedata import locale_identifiers
 
 from simhash_pipeline.page import counters
+from simhash_pipeline.page.folding import folded
 
 LANGUAGES = (
     "af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fil fr ga gl gu he hi hr hu hy id "
@@ -39,7 +40,9 @@ def main() -> None:
     by_hand = [line for line in path.read_text("utf-8").splitlines() if line[:4] != "age "]
     known = locale_identifiers()
     lines = [ages(language) for language in LANGUAGES.split() if language in known] + by_hand
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    parts = (line.partition(": ") for line in lines)
+    folds = (f"{kind}{colon}{folded(forms)}\n" for kind, colon, forms in parts)
+    path.write_text("".join(folds), encoding="utf-8")
 
 
 if __name__ == "__main__":

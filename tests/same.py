@@ -23,7 +23,7 @@ from typing import Any
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.compiled import RULES, hashed_words, read_markup, sketch_of
+from simhash_pipeline.page.compiled import hashed_words, read_markup
 from simhash_pipeline.page.fingerprint import Fingerprinter, Page, PageFingerprint
 from simhash_pipeline.page.han import HAN
 from simhash_pipeline.page.hashing import TokenHashes
@@ -89,12 +89,12 @@ def _parts(html: bytes) -> dict[str, Any]:
 
 
 def rule_of(html: bytes) -> str:
-    """The rule in compiled.RULES by which the Python reads a page; the first if the kernel does."""
+    """The rule by which the Python reads a page; "sure" if the kernel does."""
     try:
         found = read_markup(readable(html)[0])
     except PageError:
         return "shared notice"
-    return RULES[found] if isinstance(found, int) else RULES[0]
+    return found if isinstance(found, str) else "sure"
 
 
 def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprinter) -> Answer:
@@ -114,7 +114,7 @@ def _hashed(words: Any) -> tuple[int, int | None]:
     count = len(words)
     if isinstance(words, list):
         return count, simhash(TokenHashes(words).ngrams(count, 128))
-    return count, sketch_of(words, count)
+    return count, words.sketch(count)
 
 
 def _main_text(reader: Fingerprinter, html: bytes) -> str:

@@ -377,6 +377,11 @@ def test_an_item_loader_s_lists_are_heard() -> None:
     assert {*said(loaded("Runner", "1,299.00")).names.values()} == {"title", "price"}
 
 
+def test_a_list_of_an_empty_text_says_nothing() -> None:
+    """As `::attr(alt)` of a page with one image gives it."""
+    assert [*said({"title": "Runner", "alts": [""]}).names.values()] == ["title"]
+
+
 class Broken(dict[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name == "broken":

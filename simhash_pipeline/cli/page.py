@@ -521,7 +521,7 @@ def _texts_compared(
     for name, page, text in (("A", a, text_a), ("B", b, text_b)):
         if absent := _not_found(page, text):
             yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-            yield f"  (one that shall count: SIMHASH_ITEM_FIELDS = (\"+{absent[0]}\",))"
+            yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{absent[0]}",))'
     if alike is not None:
         yield f"Their page-specific texts are {alike:.0%} the same."
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, Protocol, cast
 
 # Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
 # content of a title is its text.
@@ -29,25 +29,21 @@ class MarkupRead(NamedTuple):
     nodes: int  # of the outline
     structure: int  # 64 bits, however few the nodes are
     head: Head
-    titles: list[str]  # of title elements, of og:title, and of h1s
-    og_titles: list[str]
-    headings: list[str]
+    titles: list[str]  # of title elements, of og:title, and of h1s, in this order
 
 
 class Tokens(Protocol):
     """The tokens of a text by their murmur3."""
 
     def __len__(self) -> int: ...
-    def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int: ...
     def content(self, sizes: tuple[int, ...], /) -> int | None: ...
-    def sketch(self, size: int, /) -> tuple[int, int] | None: ...
+    def sketch(self, size: int, /) -> int | None: ...
 
 
-class Kernel(Protocol):
+class Kernel(Hashable, Protocol):
     """_kernel.c, whose docstrings say what its functions take and give."""
 
-    def Tokens(self) -> Tokens: ...  # noqa: N802  # a class
-
+    Tokens: Callable[[], Any]  # its tokens are cut by `add`
     set_tables: Callable[[bytes, bytes, bytes, int, int, int], None]
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
@@ -56,32 +52,20 @@ class Kernel(Protocol):
     places: Callable[[tuple[str, ...], bytes, str, str, int], list[tuple[int, str]]]
     kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]
     set_markup: Callable[..., None]
-    read_markup: Callable[[bytes, int], MarkupRead | int]
+    read_markup: Callable[[bytes, int], MarkupRead | str]
     set_rules: Callable[[bytes, dict[str, int], dict[str, int], str, str, str], None]
     main_blocks: Callable[..., list[int]]
 
 
-def _chosen() -> tuple[Kernel | None, str]:
-    """The kernel, and what is missing: "" if nothing is, or nothing is wanted."""
-    if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
-        return None, ""
+kernel: Kernel | None = None
+missing = ""  # what was wanted and is not there
+if os.environ.get("SIMHASH_NATIVE") != "0" and sys.byteorder == "little":
     try:
-        built: Any = importlib.import_module("simhash_pipeline.native._kernel")
+        kernel = cast("Kernel", importlib.import_module("simhash_pipeline.native._kernel"))
     except ImportError:
-        return None, "the compiled kernel, which was not built"
-    return built, ""
-
-
-kernel, missing = _chosen()
+        missing = "the compiled kernel, which was not built"
 
 
 def kind() -> str:
     """What hashes texts and reads pages: "compiled" or "Python"."""
     return "Python" if kernel is None else "compiled"
-
-
-def required() -> Kernel:
-    """The kernel; ImportError without."""
-    if kernel is None:
-        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
-    return kernel

@@ -5,6 +5,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "_murmur3.h"
@@ -278,23 +279,8 @@ static void add_token(Tokens *self, const uint32_t *text, size_t count) {
     uint8_t *out = self->utf8;
     for (size_t i = 0; i < count; i++) {
         uint32_t c = text[i];
-        if (c < 0x80) {
-            *out++ = (uint8_t)c;
-        } else if (c < 0x800) {
-            *out++ = (uint8_t)(0xC0 | c >> 6);
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        } else if (c >= 0xD800 && c < 0xE000) {
-            *out++ = '?';
-        } else if (c < 0x10000) {
-            *out++ = (uint8_t)(0xE0 | c >> 12);
-            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        } else {
-            *out++ = (uint8_t)(0xF0 | c >> 18);
-            *out++ = (uint8_t)(0x80 | (c >> 12 & 63));
-            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
-            *out++ = (uint8_t)(0x80 | (c & 63));
-        }
+        if (c < 0x80) *out++ = (uint8_t)c;
+        else out += put(out, c >= 0xD800 && c < 0xE000 ? '?' : c);
     }
     murmur3(self->utf8, (size_t)(out - self->utf8), &self->lo[self->count], &self->hi[self->count]);
     self->count++;
@@ -423,11 +409,12 @@ static PyObject *tokens_content(Tokens *self, PyObject *args) {
     return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
-PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): low and high 64 bits; None without an n-gram.");
+PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): 128 bits; None without an n-gram.");
 static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
     Py_ssize_t size;
     size_t count, room = 16, mask, at;
     int has_zero = 0;
+    char digits[33];
     Votes low = {0}, high = {0};
     uint64_t *seen;
     if (!PyArg_ParseTuple(args, "n", &size)) return NULL;
@@ -453,8 +440,8 @@ static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
         votes_add(&high, ngram(self->hi + place, (size_t)size));
     }
     PyMem_RawFree(seen);
-    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low),
-                         (unsigned long long)votes_bits(&high));
+    snprintf(digits, sizeof digits, "%016" PRIx64 "%016" PRIx64, votes_bits(&high), votes_bits(&low));
+    return PyLong_FromString(digits, NULL, 16);
 }
 
 static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
@@ -507,7 +494,10 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
     set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
-    memcpy(folds, folded, sizeof folds);
+    for (uint32_t c = 0; c < BMP; c++) {
+        memcpy(&folds[c], folded + 4 * c, 4);
+        if (folds[c] < ELLIPSIS) folds[c] = Py_UNICODE_TOLOWER(folds[c] & (FIRST - 1)) | (folds[c] & ~(FIRST - 1));
+    }
     salt = given | 1;
     max_run = run;
     max_folded = longest;

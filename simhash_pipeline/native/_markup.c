@@ -2,8 +2,8 @@
  *
  * libxml2 2.14 cuts tags as HTML5 does, but keeps a plain stack: no element is moved, none is opened again. So the
  * open elements are all that has to be known, and what is read of a tree is read here as it grows. parse.py,
- * parse.py, blocks.py, structure.py and titles.py are the reference: this gives the same answers, or the number of
- * a rule that the page breaks, and then they are asked. Tables and bounds come from page/compiled.py, once; what a page
+ * blocks.py, structure.py and titles.py are the reference: this gives the same answers, or the
+ * rule that the page breaks, and then they are asked. Tables and bounds come from page/compiled.py, once; what a page
  * adds is freed with it.
  */
 #define PY_SSIZE_T_CLEAN
@@ -28,12 +28,7 @@ enum {
     KIND = 7, ROLE_SHIFT = 3, ROLE = 3, HINTED = 1 << 5, IS_VOID = 1 << 6, IS_METADATA = 1 << 7, OPENS_HEAD = 1 << 8,
     OPENS_NO_BODY = 1 << 9, HOLDS_SHIFT = 10, HOLDS = 7, RANK_SHIFT = 13, RANK = 7,
 };
-/* Why there is no answer: compiled.RULES. */
-enum {
-    SURE = 0, FOREIGN_HEAD, NO_BODY, TOO_DEEP, LONG_NAME, MANY_ATTRIBUTES, ODD_BYTES, DIGITS, RENAMED, ODD_ROOT, CLASHES,
-    FAILED, /* with an exception */
-};
-
+#define SURE NULL
 #define NOBODY 0xFFFFFFFFu
 #define MAX_CLASHES 10000000 /* slots that were taken; a page that chooses its names gets no more */
 #define MAX_CODE 0x10FFFFu
@@ -223,15 +218,6 @@ static Tag *known_tags;
 static Reference *references;
 static size_t known_room, references_room;
 
-/* Writes a character; its bytes. */
-static size_t put(uint8_t *out, uint32_t code) {
-    size_t size = 0;
-    int bits = code < 0x80 ? 0 : code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
-    out[size++] = (uint8_t)((bits == 0 ? 0 : bits == 6 ? 0xC0 : bits == 12 ? 0xE0 : 0xF0) | code >> bits);
-    while (bits) out[size++] = (uint8_t)(0x80 | (code >> (bits -= 6) & 0x3F));
-    return size;
-}
-
 static int digit_of(uint8_t c, int is_hex) {
     if (IS_DIGIT(c)) return c - '0';
     return is_hex && (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
@@ -296,7 +282,8 @@ typedef struct {
 
 typedef struct {
     const uint8_t *end;
-    int why, stage;
+    const char *why; /* there is no answer: a rule that the page breaks, or SURE */
+    int stage;
     /* the stack, and tags that aren't known; hidden: a level, what is deeper is hidden */
     Open *path;
     Tag *own_tags;
@@ -321,15 +308,14 @@ typedef struct {
 } Page;
 
 /* Once it is unsure a page stays so; all that follows returns soon, without a meaning. */
-static int unsure(Page *page, int why) {
+static int unsure(Page *page, const char *why) {
     if (page->why == SURE) page->why = why;
     return 0;
 }
 
 static int failed(Page *page) {
     if (page->why == SURE && !PyErr_Occurred()) PyErr_NoMemory();
-    if (PyErr_Occurred()) page->why = FAILED;
-    return 0;
+    return unsure(page, "with an exception");
 }
 
 #define ROOM(page, array, room, number) (RESERVE(array, room, number) || failed(page))
@@ -363,7 +349,7 @@ static void put_in(Page *page, int list, Py_ssize_t place, PyObject *made) {
 
 static uint32_t number_in(Page *page, Names *names, const uint8_t *text, size_t size) {
     uint32_t number = name_of(names, text, size);
-    if (number == NOBODY) names->clashes > MAX_CLASHES ? unsure(page, CLASHES) : failed(page);
+    if (number == NOBODY) names->clashes > MAX_CLASHES ? unsure(page, "names clash") : failed(page);
     return number;
 }
 
@@ -429,7 +415,7 @@ static const uint8_t *read_attributes(Page *page, const uint8_t *p, Open *open) 
         int number;
         while (IS(*p, BLANK) || (*p == '/' && p[1] != '>')) p++;
         if (*p == '>' || *p == '/' || p >= page->end) return p;
-        if (count > max_attributes) unsure(page, MANY_ATTRIBUTES);
+        if (count > max_attributes) unsure(page, "many attributes");
         for (name = p++; !IS(*p, ENDS_NAME);) p++;
         number = open ? attribute_of(name, (size_t)(p - name)) : -1;
         if ((p = read_value(page, p, &value)) == NULL) return page->end; /* such a tag is left out */
@@ -454,7 +440,7 @@ static Text decoded(Page *page, Text read, int place) {
     if (!ROOM(page, page->decoded, page->decoded_room, 2 * read.size + REFERENCE_ROOM)) return (Text){p, 0};
     for (p = read.at, out = page->decoded; p < end;) {
         size_t taken = 1, made = *p == '&' && place != IN_RAW ? reference(p, end, place, out, &taken) : 0;
-        if (is_renamed(p)) unsure(page, RENAMED);
+        if (is_renamed(p)) unsure(page, "</body or </html in a text");
         if (made == 0 && *p != '\r') out[made++] = *p;
         else if (made == 0 && p[1] != '\n') out[made++] = '\n';
         out += made;
@@ -563,7 +549,7 @@ static int is_hidden(Page *page, const Open *open) {
     return has(open, STYLE) && style_hides(page, value_of(page, open, STYLE));
 }
 
-/* Blocks._set_aside, of all that is in this element. */
+/* What Blocks.close does with all that is in a hidden element. */
 static void set_aside(Page *page, const Open *open) {
     for (Py_ssize_t i = open->block; i < length_of(page, TEXTS); i++)
         append(page, HIDDEN_TEXTS, Py_NewRef(PyList_GET_ITEM(page->lists[TEXTS], i)));
@@ -613,7 +599,7 @@ static int leads_away(Page *page, const Open *link) {
     uint8_t held[TARGET_ROOM];
     if (!has(link, HREF)) return !has(link, NAME) && !has(link, ID);
     if (target.size <= 1 || *target.at != '#') return 1;
-    if (target.size > sizeof held) return unsure(page, LONG_NAME);
+    if (target.size > sizeof held) return unsure(page, "a long name");
     memcpy(held, target.at + 1, --target.size); /* the next value may be decoded into the same place */
     target.at = held;
     if (is_value(page, link, NAME, target) || is_value(page, link, ID, target)) return 0;
@@ -641,7 +627,7 @@ static size_t put_class(Page *page, const uint8_t *at, const uint8_t *end, uint8
     size_t size = 0;
     for (int was_digit = 0; at < end; at++) {
         int is_digit = IS_DIGIT(*at);
-        if (*at >= 0xD9 && strchr(DIGITS_BEGIN, *at) && !IS_EMOJI(at)) unsure(page, DIGITS);
+        if (*at >= 0xD9 && strchr(DIGITS_BEGIN, *at) && !IS_EMOJI(at)) unsure(page, "a digit beyond ASCII in a class");
         if (!is_digit || !was_digit) out[size++] = is_digit ? '0' : *at;
         was_digit = is_digit;
     }
@@ -656,7 +642,7 @@ static uint32_t label_of(Page *page, uint32_t tag, Text names) {
     size_t size = name.size;
     while (at < all && space_at(at)) at += space_at(at);
     for (end = at; end < all && !space_at(end);) end++;
-    if ((size_t)(end - at) > CLASS_ROOM) unsure(page, LONG_NAME);
+    if ((size_t)(end - at) > CLASS_ROOM) unsure(page, "a long name");
     if (page->why != SURE) return NOBODY;
     memcpy(made, name.at, size);
     if (at < end) made[size++] = '.';
@@ -730,7 +716,8 @@ static void take_title(Page *page, const Open *open, Text text) {
     static const Text og_title = {(const uint8_t *)"og:title", 8};
     int is_og = open->tag == META && is_value(page, open, PROPERTY, og_title);
     if (open->tag != TITLE && !is_og) return;
-    if (page->stage == IN_FRONT && !page->is_named) unsure(page, FOREIGN_HEAD); /* the head's come first then */
+    if (page->stage == IN_FRONT && !page->is_named) /* the head's come first then */
+        unsure(page, "the head holds what is no metadata");
     if (is_og) append(page, OG_TITLES, value_str(page, open, SAYS));
     else if (page->titles_seen++ < (size_t)max_titles && open[-1].tag <= BODY) {
         text = decoded(page, text, IN_TEXT);
@@ -771,7 +758,7 @@ static void close_ended(Page *page, uint32_t tag) {
 /* The place of the element that is opened next, without attributes. */
 static Open *next_open(Page *page) {
     Open *open;
-    if (page->depth >= page->max_depth) unsure(page, TOO_DEEP);
+    if (page->depth >= page->max_depth) unsure(page, "too deep");
     if (page->why != SURE || !ROOM(page, page->path, page->path_room, page->depth + 1)) return NULL;
     open = &page->path[page->depth];
     open->seen = 0;
@@ -796,10 +783,10 @@ static int open_content(Page *page, const Open *open, int kind) {
 static void enter(Page *page, const Open *open, unsigned traits) {
     int is_front = page->depth == 2 && open[-1].tag == HEAD && !(traits & IS_METADATA);
     if (open->tag == HEAD) page->saw_head = 1;
-    if (open->tag == BODY && page->depth != 1) unsure(page, ODD_ROOT);
+    if (open->tag == BODY && page->depth != 1) unsure(page, "an odd root");
     if (open->tag == BODY) page->stage = IN_BODY;
     if (is_front) page->stage = IN_FRONT;
-    if (is_front && page->head_is_closed) unsure(page, FOREIGN_HEAD);
+    if (is_front && page->head_is_closed) unsure(page, "the head holds what is no metadata");
 }
 
 /* Opens the element that `next_open` gave. */
@@ -833,7 +820,7 @@ static void imply(Page *page, uint32_t tag) {
     if (page->depth <= 1 && traits & OPENS_HEAD) {
         if (!page->saw_head) open_implied(page, HEAD);
     } else if (traits & OPENS_NO_BODY) {
-        unsure(page, NO_BODY); /* frames stand in its place */
+        unsure(page, "no body"); /* frames stand in its place */
     } else if (page->depth < 2 || page->path[1].tag != HEAD)
         open_implied(page, BODY);
 }
@@ -875,7 +862,7 @@ static void take_raw(Page *page, Text text, int place) {
     say(page, text, place);
     if (page->stage == BEFORE_BODY || page->hidden) return;
     for (const uint8_t *at = text.at, *end = at + text.size; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
-        if (is_renamed(at)) unsure(page, RENAMED);
+        if (is_renamed(at)) unsure(page, "</body or </html in a text");
     take_text(page, text.at, text.at + text.size, place);
 }
 
@@ -885,7 +872,7 @@ static const uint8_t *take_content(Page *page, const uint8_t *p, Text name, int 
     unsigned traits = tag_at(page, open->tag)->traits, holds = is_empty ? MARKUP : traits >> HOLDS_SHIFT & HOLDS;
     const uint8_t *end = holds == MARKUP ? p : holds == SCRIPT ? script_end(page, p, name) : text_end(page, p, name);
     Text text = {p, (size_t)(end - p)};
-    if (holds == PLAINTEXT) unsure(page, ODD_ROOT);
+    if (holds == PLAINTEXT) unsure(page, "an odd root");
     if (page->depth == 3 && open[-1].tag == HEAD && !page->head_is_closed && page->stage == BEFORE_BODY)
         append_row(page, open, text);
     take_title(page, open, text);
@@ -899,7 +886,7 @@ static size_t read_name(Page *page, const uint8_t *p, uint8_t *name) {
     size_t size = 0;
     for (; !IS(p[size], ENDS_TAG_NAME) && size < TAG_ROOM; size++)
         name[size] = p[size] >= 'A' && p[size] <= 'Z' ? p[size] | 32 : p[size];
-    if (size == TAG_ROOM) unsure(page, LONG_NAME);
+    if (size == TAG_ROOM) unsure(page, "a long name");
     return size;
 }
 
@@ -921,7 +908,7 @@ static const uint8_t *start_tag(Page *page, const uint8_t *p) {
     if ((open = next_open(page)) == NULL) return page->end;
     p = read_attributes(page, p + size, open);
     is_empty = *p == '/';
-    if (is_empty && tag <= BODY) unsure(page, ODD_ROOT);
+    if (is_empty && tag <= BODY) unsure(page, "an odd root");
     if (is_second(page, tag)) {
         page->left_out++;
         return p + (p < page->end);
@@ -966,12 +953,12 @@ static void take_characters(Page *page, const uint8_t *p, const uint8_t *end) {
         if (top == HEAD && page->is_behind_front && IS(*p, BLANK)) page->pending = page->size > 0;
         while (p < end && IS(*p, BLANK)) p++;
         if (p == end) return;
-        if (*p == '&' && p[1] == '#') unsure(page, ODD_ROOT); /* it may be white space */
+        if (*p == '&' && p[1] == '#') unsure(page, "an odd root"); /* it may be white space */
         if (top == HEAD) close_ended(page, P);
         imply(page, P);
         top = BODY;
     }
-    if (page->front && top == BODY && is_no_xml(p, end)) unsure(page, ODD_BYTES);
+    if (page->front && top == BODY && is_no_xml(p, end)) unsure(page, "odd bytes");
     say(page, (Text){p, (size_t)(end - p)}, IN_TEXT);
     if (page->stage != BEFORE_BODY && !page->hidden) take_text(page, p, end, IN_TEXT);
 }
@@ -1013,9 +1000,11 @@ static void read_page(Page *page, const uint8_t *p) {
             p = to;
         }
     }
-    if (page->stage == BEFORE_BODY && !page->front) unsure(page, NO_BODY);
+    if (page->stage == BEFORE_BODY && !page->front) unsure(page, "no body");
     while (page->why == SURE && page->depth) close_last(page);
     if (page->why == SURE) end_block(page, BODY);
+    for (int list = OG_TITLES; list <= HEADINGS; list++)
+        if (PyList_SetSlice(page->lists[TITLES], PY_SSIZE_T_MAX, PY_SSIZE_T_MAX, page->lists[list]) < 0) failed(page);
 }
 
 /* ---- answers */
@@ -1063,7 +1052,7 @@ static uint64_t structure(Page *page) {
             if ((int)(class_bits >> bit & 1) == is_label)
                 add_vote(ayes, votes, hash, bit, weights[i] * (is_label ? loudness(hash, bit) : 1.0));
     }
-    if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, CLASHES);
+    if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, "names clash");
     for (int bit = 0; bit < 64; bit++)
         if (2 * ayes[bit] > votes[bit]) bits |= 1ull << bit;
     return bits;
@@ -1072,10 +1061,10 @@ static uint64_t structure(Page *page) {
 static PyObject *answer_of(Page *page) {
     PyObject **lists = page->lists;
     unsigned long long bits = page->why == SURE ? structure(page) : 0;
-    if (page->why != SURE) return page->why == FAILED ? NULL : PyLong_FromLong(page->why);
-    return Py_BuildValue("(OOOOOOO)nKOOOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
+    if (page->why != SURE) return PyErr_Occurred() ? NULL : PyUnicode_FromString(page->why);
+    return Py_BuildValue("(OOOOOOO)nKOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
                          lists[HINTS], lists[HIDDEN_TEXTS], (Py_ssize_t)page->node_count, bits, lists[ROWS],
-                         lists[TITLES], lists[OG_TITLES], lists[HEADINGS]);
+                         lists[TITLES]);
 }
 
 static void page_free(Page *page) {
@@ -1097,10 +1086,10 @@ static int page_begin(Page *page, Text source) {
     page->block_tag = BODY;
     page->text = PyMem_RawMalloc(2 * source.size + 64); /* a reference may be shorter than what it means */
     if (page->text == NULL) return failed(page);
-    return (is_marked || memchr(source.at, 0, source.size) != NULL) ? unsure(page, ODD_BYTES) : 1;
+    return (is_marked || memchr(source.at, 0, source.size) != NULL) ? unsure(page, "odd bytes") : 1;
 }
 
-/* read_markup(source, max_depth): its blocks, outline, head, titles, og:titles and h1s, or the number of a rule. */
+/* read_markup(source, max_depth): its blocks, outline, head and titles, or a rule that it breaks. */
 PyObject *read_markup(PyObject *module, PyObject *args) {
     Page page = {0};
     PyObject *source, *answer;

@@ -1,4 +1,4 @@
-/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; and splitmix64's last step. */
+/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; splitmix64's last step; UTF-8. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -22,6 +22,15 @@ static inline uint64_t fmix(uint64_t k) {
     k ^= k >> 33;
     k *= 0xC4CEB9FE1A85EC53ull;
     return k ^ k >> 33;
+}
+
+/* Writes a character in UTF-8; its bytes. */
+static inline size_t put(uint8_t *out, uint32_t code) {
+    size_t size = 0;
+    int bits = code < 0x80 ? 0 : code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
+    out[size++] = (uint8_t)((bits == 0 ? 0 : bits == 6 ? 0xC0 : bits == 12 ? 0xE0 : 0xF0) | code >> bits);
+    while (bits) out[size++] = (uint8_t)(0x80 | (code >> (bits -= 6) & 0x3F));
+    return size;
 }
 
 static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi) {

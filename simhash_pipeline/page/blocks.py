@@ -118,7 +118,12 @@ class Blocks:
         """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
-            self._set_aside(start)
+            self.hidden += self.texts[start:]
+            for column in (self.texts, self.tags, self.sizes, self.link_shares):
+                del column[start:]
+            for ranges in (self.boxes, self.hints):
+                while ranges and ranges[-1][0] >= start:
+                    ranges.pop()
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, name))
@@ -132,14 +137,6 @@ class Blocks:
         """Decides what the hints mean, when all blocks are there."""
         self.hints = _decided_hints(self, _sorted(self.hints))
 
-    def _set_aside(self, start: int) -> None:
-        self.hidden += self.texts[start:]
-        for column in (self.texts, self.tags, self.sizes, self.link_shares):
-            del column[start:]
-        for ranges in (self.boxes, self.hints):
-            while ranges and ranges[-1][0] >= start:
-                ranges.pop()
-
 
 def read(page: Elements) -> Blocks:
     """All blocks of the page's body.
@@ -149,10 +146,10 @@ def read(page: Elements) -> Blocks:
     """
     found = Blocks()
     texts, kind_of = found.texts, KINDS.get
-    body = page.elements[0].find("body")
-    start = 0 if body is None else page.elements.index(body)
-    body, level = page.elements[start], page.depths[start]
-    inside = islice(page.rows(), start + 1, None)
+    found_body = page[0][0].find("body")
+    body = page[0][0] if found_body is None else found_body
+    start, level = next((at, row[2]) for at, row in enumerate(page) if row[0] is body)
+    inside = islice(page, start + 1, None)
     # Of each open element: itself, its tag, its kind, and its first block.
     path: list[tuple[_Element, str, int, int]] = []
     parts = [body.text] if body.text and not body.text.isspace() else []

@@ -14,40 +14,56 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import accumulate, compress
+from typing import NamedTuple
 
 from simhash_pipeline import native
 from simhash_pipeline.page.blocks import Blocks, Box
 
-# Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
-# same text out of two templates first, for agreement with hand-made main text second.
-_LONG_CHARS = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
-# Han, kana and their marks: all from the first on but what lies between the others, as Hangul.
-_WIDE_FROM, _NARROW_FROM, _NARROW_TO = 0x2E80, 0xA000, 0xD7FF
+
+class _Rules(NamedTuple):
+    """Numbers that the kernel is given, in its order.
+
+    Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for
+    the same text out of two templates first, for agreement with hand-made main text second.
+    """
+
+    long_chars: int = 100  # of running text; a shorter block needs a sentence's punctuation
+    # Han, kana and their marks: all from the first on but what lies between the others, as Hangul.
+    wide_from: int = 0x2E80
+    narrow_from: int = 0xA000
+    narrow_to: int = 0xD7FF
+    sentence_bytes: int = 20
+    max_link_share: float = 0.75  # of a block's characters; above it the block is a menu
+    title_weight: int = 2  # times the weight where a word of the title occurs
+    forum_share: float = 0.4  # of the weight, in boxes that call themselves a forum's
+    min_beside_comments: int = 1_000  # weight left without comments; below it: a forum's page
+    box_share: float = 0.6  # of the weight of the box around it, for a box to be the page's text
+    headed_box_share: float = 0.4  # the same for a box that begins soon after an h1: within
+    headed_within: float = 0.1  # of the weight
+    min_headed_blocks: int = 3  # of running text in it: a note under the heading is no article
+    max_headings: int = 5
+    lone_box_share: float = 0.35  # the same for the only article of the page
+    min_boxed_weight: int = 300  # below it the whole page is taken: much of it is outside any box
+    min_main_share: float = 0.25  # of the unlinked text; below it the page is a list
+    # Of running text. A page with less is an article only if the main text is a fair part of all
+    # its text: links are a list's content, and beside a long article they say nothing.
+    short_article_bytes: int = 700
+    min_short_article_share: float = 0.2
+    min_unlinked_share: float = 0.5  # of the box's text; below it its links are the page
+    max_title_h1s: int = 2  # with more of them they head a page's sections
+    equal_share: float = 0.5  # of a box's weight, for the next box of its tag to be the text's too
+
+
+_RULES = _Rules()
+MAX_LINK_SHARE = _RULES.max_link_share
 _wide_in = re.compile(
-    f"[{chr(_WIDE_FROM)}-{chr(_NARROW_FROM - 1)}{chr(_NARROW_TO + 1)}-\U0010ffff]"
+    f"[{chr(_RULES.wide_from)}-{chr(_RULES.narrow_from - 1)}{chr(_RULES.narrow_to + 1)}-\U0010ffff]"
 ).findall
-_SENTENCE_BYTES = 20
-MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
-_TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
-_FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
 # Of the page's weight: a box with that hint that holds more stays.
 _MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "boilerplate": 0.25, "outside": 1.0}
-_MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it the page is a forum's
-_BOX_SHARE = 0.6  # of the weight of the box around it, for a box inside to be the page's text
-_HEADED_BOX_SHARE = 0.4  # the same for a box that begins within a tenth of the weight after an h1
-_HEADED_WITHIN = 0.1
-_MIN_HEADED_BLOCKS = 3  # of running text in such a box: a note under the heading is no article
-_MAX_HEADINGS = 5
-_LONE_BOX_SHARE = 0.35  # the same for the only article of the page
-_MIN_BOXED_WEIGHT = 300  # below it the whole page is taken: what stands outside a box is much of it
-_MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
-# Of running text. A page with less is an article only if the main text is a fair part of all its
-# text: links are a list's content, and beside a long article they say nothing.
-_SHORT_ARTICLE_BYTES = 700
-_MIN_SHORT_ARTICLE_SHARE = 0.2
-_MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 # The same of all unlinked text.
 _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "boilerplate": 0.5, "outside": 1.0}
+_HINTS = ("comment", "consent", "footer", "boilerplate", "forum", "outside")  # in _rules.c's order
 
 # What ends a part of a sentence: full stops of Latin where a word ends, all else anywhere (commas;
 # Chinese, Arabic, Urdu, Hindi, Tibetan, Burmese, Amharic, Khmer, Armenian). All begin in one class
@@ -60,11 +76,9 @@ _MAX_TITLE_WORDS = 24
 _SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _SHORT_POST_TAGS = _SECTION_HEADINGS | {"caption", "dd", "dt", "li", "p", "pre", "td", "th"}
 _SHORT_TEXT_TAGS = _SHORT_POST_TAGS | {"body", "div", "section"}  # a forum's are names and dates
-_MAX_TITLE_H1S = 2  # with more of them they head a page's sections
 _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
 _LEADS = frozenset(["dd", "li", "p", "td"])  # where running text before a section leads up to it
-_EQUAL_SHARE = 0.5  # of a box's weight, for the next box of its tag to be the text's too
 # Below a text: whose it is, and when its page was made, which each release changes.
 _MAX_NOTICE_BYTES = 160
 _NOTICE = re.compile(
@@ -85,32 +99,7 @@ _CREDIT = re.compile(
     r"|^\W*(?:(?:相[关關]|延伸)(?:阅读|閱讀|报道|報導|新闻|新聞|文章|[链鏈連][接結])|打印|列印)\W*$"
 )
 
-# What _rules.c is given, in its order.
-_NUMBERS = (
-    _LONG_CHARS,
-    _WIDE_FROM,
-    _NARROW_FROM,
-    _NARROW_TO,
-    _SENTENCE_BYTES,
-    MAX_LINK_SHARE,
-    _TITLE_WEIGHT,
-    _FORUM_SHARE,
-    _MIN_BESIDE_COMMENTS,
-    _BOX_SHARE,
-    _HEADED_BOX_SHARE,
-    _HEADED_WITHIN,
-    _MIN_HEADED_BLOCKS,
-    _MAX_HEADINGS,
-    _LONE_BOX_SHARE,
-    _MIN_BOXED_WEIGHT,
-    _MIN_MAIN_SHARE,
-    _SHORT_ARTICLE_BYTES,
-    _MIN_SHORT_ARTICLE_SHARE,
-    _MIN_UNLINKED_SHARE,
-    _MAX_TITLE_H1S,
-    _EQUAL_SHARE,
-)
-_HINTS = ("comment", "consent", "footer", "boilerplate", "forum", "outside")
+# The traits of tags, in the order of _rules.c.
 _TRAITS = (
     {"h1"},
     _SECTION_HEADINGS,
@@ -135,7 +124,7 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
         main = _main_blocks(page, title_words)
     else:
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
-        main = _prepared().main_blocks(*columns, title_words)
+        main = _prepared(native.kernel).main_blocks(*columns, title_words)
     while _is_credit(page, main):
         main.pop()
     return main
@@ -162,14 +151,13 @@ def _main_blocks(page: Blocks, title_words: list[str]) -> list[int]:
 
 
 @cache
-def _prepared() -> native.Kernel:
+def _prepared(kernel: native.Kernel) -> native.Kernel:
     """The kernel with these rules: it has none of its own."""
-    kernel = native.required()
     tags = frozenset[str]().union(*_TRAITS)
     traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
     shares = [of.get(hint, -1.0) for of in (_MAX_SHARES, _MAX_MENU_SHARES) for hint in _HINTS]
     hints = {hint: number for number, hint in enumerate(_HINTS)}
-    numbers = array("d", [*_NUMBERS, *shares]).tobytes()
+    numbers = array("d", [*_RULES, *shares]).tobytes()
     kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
     return kernel
 
@@ -204,20 +192,20 @@ def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[
     """Unlinked bytes of running text, more where a word of the title occurs; else 0."""
     weights = [0] * len(unlinked)
     for i, size in enumerate(page.sizes):
-        if size < _SENTENCE_BYTES or not unlinked[i]:
+        if size < _RULES.sentence_bytes or not unlinked[i]:
             continue
         text = page.texts[i]
         if _is_long(text, size) or _SENTENCE.search(text):
             is_named = any(word in text for word in title_words)
-            weights[i] = unlinked[i] * (_TITLE_WEIGHT if is_named else 1)
+            weights[i] = unlinked[i] * (_RULES.title_weight if is_named else 1)
     return weights
 
 
 def _is_long(text: str, size: int) -> bool:
     """Whether it has 100 characters, three for one of Han or kana; `size` is in bytes."""
-    if size < _LONG_CHARS or size >= 3 * _LONG_CHARS or size == len(text):
-        return size >= _LONG_CHARS
-    return len(text) + 2 * len(_wide_in(text)) >= _LONG_CHARS
+    if size < _RULES.long_chars or size >= 3 * _RULES.long_chars or size == len(text):
+        return size >= _RULES.long_chars
+    return len(text) + 2 * len(_wide_in(text)) >= _RULES.long_chars
 
 
 def running_text(page: Blocks) -> list[int]:
@@ -234,9 +222,9 @@ def _is_forum(page: Blocks, before: list[int]) -> bool:
     """Whether posts are the page's text: boxes call themselves a forum's, or all is comments."""
     weight = before[-1]
     comments = _weight_within(page, before, "comment")
-    if comments and weight - comments < _MIN_BESIDE_COMMENTS:
+    if comments and weight - comments < _RULES.min_beside_comments:
         return True
-    return _weight_within(page, before, "forum") >= _FORUM_SHARE * weight > 0
+    return _weight_within(page, before, "forum") >= _RULES.forum_share * weight > 0
 
 
 def _weight_within(page: Blocks, before: list[int], hint: str) -> int:
@@ -271,7 +259,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
     before = _sums(weights)
     start, end = 0, len(weights)
     around = before[-1]
-    if around < _MIN_BOXED_WEIGHT:
+    if around < _RULES.min_boxed_weight:
         return start, end
     lone = "article" if [box[2] for box in page.boxes].count("article") == 1 else None
     part_end = 0
@@ -280,23 +268,23 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
         if s >= end:  # so are all that follow
             break
         weight = before[e] - before[s]
-        if weight < _LONE_BOX_SHARE * around or s < start or e > end or tag in _LISTS:
+        if weight < _RULES.lone_box_share * around or s < start or e > end or tag in _LISTS:
             continue
         if tag == lone:
-            share = _LONE_BOX_SHARE
+            share = _RULES.lone_box_share
         elif s < part_end:
             continue
         elif (
             not forum  # its first post follows the heading as an article does
-            and e - s - weights[s:e].count(0) >= _MIN_HEADED_BLOCKS
+            and e - s - weights[s:e].count(0) >= _RULES.min_headed_blocks
             and any(
-                h < e and before[s] - before[h] <= _HEADED_WITHIN * around
-                for h in headings[:_MAX_HEADINGS]
+                h < e and before[s] - before[h] <= _RULES.headed_within * around
+                for h in headings[: _RULES.max_headings]
             )
         ):
-            share = _HEADED_BOX_SHARE
+            share = _RULES.headed_box_share
         else:
-            share = _BOX_SHARE
+            share = _RULES.box_share
         if weight < share * around:
             continue
         if not (tag == lone or forum) and _is_part(page, box, before, (start, end), headings):
@@ -318,7 +306,7 @@ def _is_part(
     heading = page.tags[start] if page.tags[start] in _SECTION_HEADINGS else ""
     if tag in _CELLS:
         return False
-    if len(headings) <= _MAX_TITLE_H1S and any(start <= h < end for h in headings):
+    if len(headings) <= _RULES.max_title_h1s and any(start <= h < end for h in headings):
         return False
     is_section = tag == "section" or heading not in ("", "h1")
     has_lead = start > around[0] and page.tags[start - 1] in _LEADS
@@ -329,7 +317,7 @@ def _is_part(
         return False
     s, e, other, _ = page.boxes[behind]
     weight = before[e] - before[s] if other == tag and e <= around[1] else 0
-    least = 0 if heading == page.tags[s] else _EQUAL_SHARE * (before[end] - before[start])
+    least = 0 if heading == page.tags[s] else _RULES.equal_share * (before[end] - before[start])
     return weight > least
 
 
@@ -361,11 +349,11 @@ def _without_links(
         for i in blocks
         if weights[i] or (page.tags[i] in short_tags and page.link_shares[i] <= MAX_LINK_SHARE)
     ]
-    if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
+    if page.bytes_of(unlinked) < _RULES.min_unlinked_share * page.bytes_of(blocks):
         return blocks
     paragraphs = (i for i in blocks if weights[i] and page.tags[i] not in _SECTION_HEADINGS)
     first = next(paragraphs, len(weights))
-    titles = headings if len(headings) <= _MAX_TITLE_H1S else []
+    titles = headings if len(headings) <= _RULES.max_title_h1s else []
     return [i for i in unlinked if i >= first and i not in titles]
 
 
@@ -374,9 +362,9 @@ def _is_enough(
 ) -> bool:
     """Whether the main text is a fair part of what isn't linked; of all text where it is short."""
     running = sum(compress(page.sizes, weights))
-    sizes, share = page.sizes, _MIN_SHORT_ARTICLE_SHARE
-    if running >= _SHORT_ARTICLE_BYTES:
-        sizes, share = unlinked, _MIN_MAIN_SHARE
+    sizes, share = page.sizes, _RULES.min_short_article_share
+    if running >= _RULES.short_article_bytes:
+        sizes, share = unlinked, _RULES.min_main_share
     text = sum(sizes) - sum(compress(sizes, gone))
     return running > 0 and page.bytes_of(main) >= share * text
 

@@ -6,8 +6,8 @@ asks of segment.py.
 
 libxml2 cuts tags as HTML5 does, but it keeps a plain stack: a start tag ends the elements that
 ENDED_BY names, as long as one of them is the last that is open; an end tag ends all that was opened
-since its own start tag, unless something of a higher rank was. Where a page breaks one of RULES it
-is parsed, and the Python reads the tree, which says what is right.
+since its own start tag, unless something of a higher rank was. A page that breaks a rule of
+_markup.c is parsed, and the Python reads the tree, which says what is right.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from functools import cache
 from html.entities import html5
 from itertools import chain
 from threading import Lock
+from typing import cast
 
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, MarkupRead, Tokens
-from simhash_pipeline.options import Options
 from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
 from simhash_pipeline.page.parse import METADATA
@@ -30,25 +30,10 @@ from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
 
-_UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
+_NO_DICTIONARY = -2  # what `Tokens.add` of _kernel.c answers
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
-# Why a page is read by the Python, by the numbers that the kernel gives.
-RULES = (
-    "sure",
-    "the head holds what is no metadata",
-    "no body",
-    "too deep",
-    "a long name",
-    "many attributes",
-    "odd bytes",
-    "a digit beyond ASCII in a class",
-    "</body or </html in a text",
-    "an odd root",
-    "names clash",
-)
-_TOO_DEEP = RULES.index("too deep")
 _NUMBERED = ["html", "head", "body", "div", "p", "title", "h1", "meta", "a"]  # as in _markup.c
 _VOID_TAGS = "area base basefont br col frame hr img input isindex link meta param"
 VOID = frozenset(_VOID_TAGS.split())
@@ -110,59 +95,30 @@ class DictionaryNeeded(Exception):
     """A page has Chinese words, and the dictionary isn't loaded; raised where `may_load` is off."""
 
 
-def votes_by_kernel(options: Options) -> bool:
-    """Whether the kernel can make content fingerprints by these options, where there is one."""
-    chosen = (options.segmenter, options.hash, options.weights, options.top_n)
-    default = chosen == ("words", "murmur3", "tf", None)
-    own_words = options.to_simplified or options.user_dict or options.stop_words
-    return default and not own_words
-
-
 def hashed_words(text: str) -> Tokens:
     """The words of a text, as `segment.words` cuts them, by their murmur3."""
-    tokens = _prepared().Tokens()
+    kernel = cast("Kernel", native.kernel)
+    tokens = _prepared(kernel).Tokens()
     length = 0
     for piece in segment.pieces(text):
+        said, is_folded, most = piece, False, segment.most_words(piece)
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
-        length += _add(tokens, piece, by_jieba, segment.most_words(piece))
-    return tokens
-
-
-def sketch_of(tokens: Tokens, size: int) -> int | None:
-    """The 128-bit simhash of the set of n-grams; None with fewer tokens than one has."""
-    halves = tokens.sketch(size)
-    return None if halves is None else halves[0] | halves[1] << 64
-
-
-def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
-    """The length of the folded piece."""
-    is_folded = False
-    while (length := tokens.add(piece, is_folded, by_jieba, most)) < 0:
-        if length == _NO_DICTIONARY:
-            if not may_load.get():
+        while (size := tokens.add(said, is_folded, by_jieba, most)) < 0:
+            if size != _NO_DICTIONARY:
+                said, is_folded = segment.folded_piece(piece), True
+            elif may_load.get():
+                with _lock:
+                    _load_dictionary(kernel)
+            else:
                 raise DictionaryNeeded
-            with _lock:
-                _load_dictionary()
-        else:
-            piece, is_folded = segment.folded_piece(piece), True
-    return length
+        length += size
+    return cast("Tokens", tokens)
 
 
 @cache
-def _prepared() -> Kernel:
-    kernel = native.required()
-    folds = array("I", [folding.ASK]) * 0x10000
-    for character in folding.characters(folding.FOLDED_ALONE):
-        if (fold := folding.single_fold(character)) is not None:
-            folds[ord(character)] = folding.ELLIPSIS if fold == "..." else ord(fold.lower())
-    for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
-        folds[ord(character)] = ord(character)
-    for code, bits in folding.steady().items():
-        folds[code] = ord(folding.spelled(chr(code)).lower()) | bits
-    for character in folding.characters(folding.IN_WORDS):
-        folds[ord(character)] = folding.DROPPED
+def _prepared(kernel: Kernel) -> Kernel:
     salt = int.from_bytes(os.urandom(8), "little")
-    tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folds.tobytes()
+    tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folding.folds()
     kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)
     return kernel
 
@@ -172,33 +128,30 @@ def _packed(characters: str) -> bytes:
 
 
 @cache
-def _load_dictionary() -> None:
-    """jieba's dictionary and the model by which it cuts what isn't in that."""
-    start, trans, emit = han.model()
+def _load_dictionary(kernel: Kernel) -> None:
+    """jieba's dictionary and the hidden Markov model by which it cuts what isn't in that."""
+    names = ("start", "trans", "emit")  # by state: its logarithm, those of the next, of characters
+    start, trans, emit = (han.jieba_module(f"jieba.finalseg.prob_{name}").P for name in names)
     states, characters = han.STATES, folding.characters(han.HAN)
     starts = array("d", [start[state] for state in states])
     transitions = array("d", [trans[a].get(b, han.NEVER) for a in states for b in states])
     emitted = array("d", [emit[state].get(c, han.NEVER) for c in characters for state in states])
     tables = (each.tobytes() for each in (starts, transitions, emitted))
-    _prepared().load_dictionary(han.dictionary(), *tables)
+    kernel.load_dictionary(han.dictionary(), *tables)
 
 
-def read_markup(source: bytes) -> MarkupRead | int | None:
-    """What the kernel reads of UTF-8 markup, or the number of the rule in RULES that breaks it.
-
-    None without a kernel.
-    """
+def read_markup(source: bytes) -> MarkupRead | str | None:
+    """What the kernel reads of UTF-8 markup, or the rule that it breaks; None without a kernel."""
     if native.kernel is None:
         return None
-    found = _markup_reader().read_markup(source, SHALLOW - _SPARE_LEVELS)
-    if found == _TOO_DEEP and may_be_deep(source):
-        found = _markup_reader().read_markup(source, DEEP - _SPARE_LEVELS)
-    return found
+    read = _markup_reader(native.kernel).read_markup
+    found = read(source, SHALLOW - _SPARE_LEVELS)
+    is_deep = found == "too deep" and may_be_deep(source)
+    return read(source, DEEP - _SPARE_LEVELS) if is_deep else found
 
 
 @cache
-def _markup_reader() -> Kernel:
-    kernel = native.required()
+def _markup_reader(kernel: Kernel) -> Kernel:
     ended = sorted({tag for tags in ENDED_BY.values() for tag in tags})
     tags = {*blocks.KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
     bits = {tag: 1 << number for number, tag in enumerate(ended)}

@@ -1,7 +1,7 @@
 """What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
 
-counters.txt has its words, for each language a line of what is counted, one of ages (which `python
--m tests.counters_table` writes) and one of days; # is the number:
+counters.txt has its words, folded, for each language a line of what is counted, one of ages (which
+`python -m tests.counters_table` writes) and one of days; # is the number:
 
     age es: hace # horas        day es: ayer        count es: comentarios
 """
@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from simhash_pipeline.page.folding import MARKS, folded
+from simhash_pipeline.page.folding import MARKS
 from simhash_pipeline.page.segment import UNSPACED
 
 MAX_LINE = 90  # characters of a line with counters; longer ones are text
@@ -164,7 +164,7 @@ def _keys() -> _Keys:
     words, days, characters, unspaced = set(), set(), set(), []
     for line in _WORDS.splitlines():
         kind, _, forms = line.partition(": ")
-        for form in folded(forms).split("|"):
+        for form in forms.split("|"):
             tokens = _TOKEN.findall(form)
             text, word = "".join(tokens), max([each for each in tokens if each != "#"], key=len)
             is_count, is_day = kind[:3] == "cou", kind[:3] == "day" and "#" not in form

@@ -79,7 +79,11 @@ _MAX_BINARY_SHARE = 0.05
 
 def as_utf8(html: bytes, charset: str | None) -> bytes:
     """The page's text in UTF-8. PageError, kind binary, for data that is no text."""
-    _refuse_binary(html)
+    header = html[:_HEADER_BYTES]
+    binary = len(header) - len(header.translate(None, _BINARY_BYTES))
+    is_binary = html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header)
+    if is_binary and read_bom(html)[0] is None:
+        raise PageError("binary", "the page is binary data, not HTML")
     is_seven_bit = _ESCAPE in html and _SEVEN_BIT in _declared(html, charset)
     if _is_plain(html) and not is_seven_bit:
         return html
@@ -131,14 +135,6 @@ def decode(html: bytes, charset: str | None = None) -> str:
         if text is not None:
             return text
     return html.decode(next(iter(declared), "utf-8"), "replace")
-
-
-def _refuse_binary(html: bytes) -> None:
-    header = html[:_HEADER_BYTES]
-    binary = len(header) - len(header.translate(None, _BINARY_BYTES))
-    is_binary = html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header)
-    if is_binary and read_bom(html)[0] is None:
-        raise PageError("binary", "the page is binary data, not HTML")
 
 
 def _declared(html: bytes, charset: str | None) -> list[str]:

@@ -14,9 +14,9 @@ from typing import Any
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import SKETCH_BITS, hash_of, np
+from simhash_pipeline.bits import hash_of, np
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import Head, MarkupRead
+from simhash_pipeline.native import MarkupRead, Tokens
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
@@ -29,7 +29,7 @@ from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
-from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
+from simhash_pipeline.page.simhash import counted_ngrams, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import (
@@ -143,9 +143,11 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._by_kernel = compiled.votes_by_kernel(options) and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
+        own_words = options.to_simplified or options.user_dict or options.stop_words
+        default = self._plain and options.segmenter == "words" and not own_words
+        self._by_kernel = default and native.kernel is not None
 
     def read(self, source: Source) -> PageFingerprint:
         """The fingerprints of a page or of a text; PageError as in `fingerprint`."""
@@ -189,7 +191,10 @@ class Fingerprinter:
         )
         if found.content is not None:
             return found
-        return _with_unread(found, page.root, blocks.hidden)
+        unread, article = unread_digest(page.root, blocks.hidden, url), found.article
+        if article is not None:  # another one if what isn't read changes
+            article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
+        return replace(found, unread=unread, article=article)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -255,27 +260,22 @@ class Fingerprinter:
 
     def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:
         """Content fingerprint and sketch, None of a thin page, and the number of tokens."""
-        options = self._options
-        if self._by_kernel:
-            hashed = compiled.hashed_words(text)
-            if (count := len(hashed)) < options.min_tokens:
-                return None, None, count
-            sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
-            return hashed.content(options.ngrams), sketch, count
-        tokens = self._segment(text)
-        hashes = TokenHashes(tokens)
-        if len(hashes) < options.min_tokens:
+        tokens, hashes = self._hashed(text)
+        if len(hashes) < self._options.min_tokens:
             return None, None, len(hashes)
-        content = self._content(tokens, hashes)
-        sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
-        return content, sketch, len(hashes)
+        sketch = hashes.sketch(_SKETCH_SHINGLE_TOKENS)
+        return self._content(tokens, hashes), sketch, len(hashes)
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
+        return self._content(*self._hashed(text))
+
+    def _hashed(self, text: str) -> tuple[Sequence[str], Tokens]:
+        """The tokens, none where the kernel cuts the text, and their hashes."""
         if self._by_kernel:
-            return compiled.hashed_words(text).content(self._options.ngrams)
+            return (), compiled.hashed_words(text)
         tokens = self._segment(text)
-        return self._content(tokens, TokenHashes(tokens))
+        return tokens, TokenHashes(tokens)
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
@@ -302,13 +302,12 @@ class Fingerprinter:
             is_main[place] = True
         return "\n".join(compress(blocks.texts, is_main)), is_main
 
-    def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
+    def _content(self, tokens: Sequence[str], hashes: Tokens) -> int | None:
         options = self._options
         if self._plain:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
-            rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
-            return simhash(rows)
+            return hashes.content(options.ngrams)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)
@@ -316,19 +315,13 @@ class Fingerprinter:
     def _features(self, tokens: Sequence[str]) -> Mapping[str, float]:
         words = self._without_stops(tokens)
         weights = self._weigh(counted_ngrams(words, self._options.ngrams, self._joiner))
-        return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
+        if self._options.top_n is None:
+            return weights
+        by_weight = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))
+        return dict(by_weight[: self._options.top_n])  # of equal ones the first by code point
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
-
-
-def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
-    """A thin page with what isn't read of it; another article text if that changes."""
-    unread = unread_digest(root, hidden, page.url)
-    article = page.article
-    if article is not None:
-        article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
-    return replace(page, unread=unread, article=article)
 
 
 def sentences(text: str) -> list[str]:
@@ -359,6 +352,7 @@ class Page:
         self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
         self.source = before_wide_tag(source) if self._marked is None else source
         self.cut = cut or len(self.source) < len(source)
+        self.head = titles.head_of(self.root) if self._marked is None else self._marked.head
 
     @cached_property
     def root(self) -> _Element:
@@ -369,16 +363,10 @@ class Page:
     def _elements(self) -> Elements:
         return elements_of(self.root)
 
-    @cached_property
-    def head(self) -> Head:
-        """What stands in its head."""
-        return titles.head_of(self.root) if self._marked is None else self._marked.head
-
     def title(self) -> str:
         """See `title_of`."""
-        if (marked := self._marked) is None:
-            return titles.title_of(self.root, self.head)
-        return titles.title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
+        found = titles.titles_in(self.root) if self._marked is None else self._marked.titles
+        return titles.title_of(self.head, found)
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""

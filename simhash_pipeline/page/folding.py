@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from simhash_pipeline import native
@@ -66,7 +67,7 @@ _MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
 # As in _kernel.c.
-ASK, DROPPED, ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_ASK_ENTRY, _DROPPED_ENTRY, _ELLIPSIS_ENTRY = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
 # All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
 # Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
@@ -115,14 +116,17 @@ def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
     if text.isascii():
         return text
-    if native.kernel is not None and (said := native.kernel.spelled(text, _packed())) is not None:
+    if native.kernel is not None and (said := native.kernel.spelled(text, folds())) is not None:
         return said
     units = _units(text.replace("…", "..."))
     found = _alone().take(units)
     if found.max(initial=0) < _DROPPED:
         return _text(found)
     if (found == _ASK).any():
-        found = _letters().take(_units(_composed(_text(units[found != _DROPPED]))))
+        text = _text(units[found != _DROPPED])
+        if _NON_JOINER in text:
+            text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+        found = _letters().take(_units(nfkc(text)))
     return _text(found[found != _DROPPED])
 
 
@@ -154,16 +158,17 @@ def words_of(text: str) -> list[str]:
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    is_mark = _marks().take(units := _units(text))
+    marks, changing = _flags()
+    is_mark = marks.take(units := _units(text))
     if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
         others = np.flatnonzero(~is_mark)
         is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-        if is_long and (marks := "".join(filter(_is_mark, set(text)))):
-            text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+        if is_long and (found := "".join(filter(_is_mark, set(text)))):
+            text = re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text)
     if unicodedata.is_normalized("NFKC", text):
         return text
     # np.unique imports numpy.ma, which nothing else needs.
-    codes = sorted({*units[_changing().take(units)].tolist()})
+    codes = sorted({*units[changing.take(units)].tolist()})
     folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
     if len(folds) > _MANY_FOLDS:
         return unicodedata.normalize("NFKC", text.translate(folds))
@@ -193,13 +198,6 @@ def characters(pattern: str) -> list[str]:
     return [chr(code) for first, last in ranges(pattern) for code in range(first, last + 1)]
 
 
-def _composed(text: str) -> str:
-    """NFKC, without joiners."""
-    if _NON_JOINER in text:
-        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-    return nfkc(text)
-
-
 def _is_mark(character: str) -> bool:
     return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
 
@@ -213,23 +211,15 @@ def _text(units: Units) -> str:
 
 
 @cache
-def _marks() -> NDArray[np.bool_]:
-    """Which units of UTF-16 may be marks: of those beyond 16 bits all."""
-    flags = np.zeros(0x10000, np.bool_)
-    flags[[code for code in _VARYING if _is_mark(chr(code))]] = True
-    flags[0xD800:0xE000] = True
-    return flags
-
-
-@cache
-def _changing() -> NDArray[np.bool_]:
-    """Which units NFKC changes.
+def _flags() -> NDArray[np.bool_]:
+    """Which units of UTF-16 may be marks, of those beyond 16 bits all; and which NFKC changes.
 
     Python normalizes a text with one such character a hundred times as slowly as one without.
     """
-    flags = np.zeros(0x10000, np.bool_)
-    changing = [c for c in _VARYING if unicodedata.normalize("NFKC", chr(c)) != chr(c)]
-    flags[changing] = True
+    flags = np.zeros((2, 0x10000), np.bool_)
+    of_each = [(_is_mark(c), not unicodedata.is_normalized("NFKC", c)) for c in map(chr, _VARYING)]
+    flags[:, [*_VARYING]] = np.transpose(of_each)
+    flags[0, 0xD800:0xE000] = True
     return flags
 
 
@@ -254,28 +244,27 @@ def _letters() -> Units:
 @cache
 def _alone() -> Units:
     """The same of any text; `_ASK` where that depends on what stands beside it."""
-    units = np.full(0x10000, _ASK, np.uint16)
-    for first, last in ranges(FOLDED_TO_THEMSELVES):
-        units[first : last + 1] = range(first, last + 1)
+    units = np.frombuffer(folds(), np.uint32)
+    others = np.where(units == _DROPPED_ENTRY, _DROPPED, _ASK)
+    return np.where(units < FIRST, units, others).astype(np.uint16)
+
+
+@cache
+def folds() -> bytes:
+    """What each unit of UTF-16 is spelled as, as _kernel.c has it: 4 bytes, with `steady` bits."""
+    found = array("I", [_ASK_ENTRY]) * 0x10000
+    for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
+        found[code] = code
     for character in characters(FOLDED_ALONE):
-        fold = single_fold(character)
-        units[ord(character)] = _ASK if fold is None or len(fold) > 1 else ord(fold)
-    units[[ord(character) for character in characters(IN_WORDS)]] = _DROPPED
-    return units
-
-
-@cache
-def _packed() -> bytes:
-    """`_alone` for the kernel, with `steady`."""
-    units = _alone().astype(np.uint32)
-    units[units >= _DROPPED] += ASK - _ASK
-    units[ord("…")] = ELLIPSIS
+        if (fold := single_fold(character)) is not None:
+            found[ord(character)] = _ELLIPSIS_ENTRY if fold == "..." else ord(fold)
+    for character in characters(IN_WORDS):
+        found[ord(character)] = _DROPPED_ENTRY
     for code, bits in steady().items():
-        units[code] = ord(_by_code().get(code, chr(code))) | bits
-    return units.tobytes()
+        found[code] = ord(_by_code().get(code, chr(code))) | bits
+    return found.tobytes()
 
 
-@cache
 def steady() -> dict[int, int]:
     """More characters that NFKC leaves as they are, but that it may sort or compose with others.
 

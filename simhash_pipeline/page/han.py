@@ -9,24 +9,17 @@ import importlib
 import logging
 import re
 import warnings
-from collections.abc import Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 # The block of jieba's dictionary.
 HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
-NEVER = -3.14e100  # jieba's MIN_FLOAT
+NEVER = -3.14e100  # jieba's MIN_FLOAT: the logarithm for what can't happen
 _HAN_ALONE = re.compile(f"[{HAN}]+")
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Units = NDArray[np.uint16]  # of UTF-16
 
 
 class UserWord(NamedTuple):
@@ -35,14 +28,6 @@ class UserWord(NamedTuple):
     word: str
     frequency: int | None = None  # None: as high as the word needs to be left whole
     tag: str | None = None
-
-
-class Model(NamedTuple):
-    """The logarithms of jieba's hidden Markov model, by state."""
-
-    start: Mapping[str, float]
-    trans: Mapping[str, Mapping[str, float]]  # those that may happen
-    emit: Mapping[str, Mapping[str, float]]  # by state and character
 
 
 def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
@@ -57,12 +42,6 @@ def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
 @lru_cache(maxsize=20_000)  # menus and boxes come again on each page; some 10 MB
 def _cut(run: str, added: tuple[UserWord, ...]) -> tuple[str, ...]:
     return tuple(jieba_tokenizer(added).cut(run))
-
-
-def model() -> Model:
-    """jieba's."""
-    names = ("start", "trans", "emit")
-    return Model(*(jieba_module(f"jieba.finalseg.prob_{name}").P for name in names))
 
 
 def dictionary() -> bytes:

@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 import mmh3
 
-from simhash_pipeline.bits import BITS, NDArray, np
+from simhash_pipeline.bits import BITS, SKETCH_BITS, NDArray, np
+from simhash_pipeline.page.simhash import simhash
 
 Rows: TypeAlias = "NDArray[np.uint8]"
 Words: TypeAlias = "NDArray[np.uint64]"
@@ -69,15 +70,19 @@ class TokenHashes:
             folded = mixed(folded[:-1] * _FOLD + self._words[place:])
         return np.ascontiguousarray(folded[:, : bits // 64], "<u8").view(np.uint8)
 
-    def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
-        """A row for each different n-gram, in no order that means anything."""
-        rows = self.ngrams(size, bits)
+    def content(self, sizes: tuple[int, ...]) -> int | None:
+        """The 64-bit simhash of all n-grams of these sizes; None without any."""
+        return simhash(np.concatenate([self.ngrams(size) for size in sizes]))
+
+    def sketch(self, size: int) -> int | None:
+        """The 128-bit simhash of the set of n-grams; None with fewer tokens than one has."""
+        rows = self.ngrams(size, SKETCH_BITS)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
         words = rows.view("<u8")[:, 0]
         order = np.argsort(words)
         ordered = words[order]
         is_first: NDArray[np.bool_] = np.append(True, ordered[1:] != ordered[:-1])[: len(words)]
-        return rows[order[is_first]]
+        return simhash(rows[order[is_first]])
 
 
 def mixed(words: Words) -> Words:

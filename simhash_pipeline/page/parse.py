@@ -11,9 +11,8 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
 from lxml.etree import _Element
@@ -34,6 +33,8 @@ METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "te
 # lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NO_DEPTH = 2**31  # deeper than any element
+# A tree's elements, each before its children, with its tag and depth; the root's is 0.
+Elements: TypeAlias = list[tuple[_Element, str, int]]
 
 
 def readable(
@@ -199,23 +200,10 @@ def _append_text(parent: _Element, text: str) -> None:
         parent.text = (parent.text or "") + text
 
 
-@dataclass(frozen=True, slots=True)
-class Elements:
-    """A tree's elements, each before its children; the root is number 0, its depth too."""
-
-    elements: list[_Element]
-    tags: list[str]
-    depths: list[int]  # what is inside an element follows it, deeper than it
-
-    def rows(self) -> Iterator[tuple[_Element, str, int]]:
-        """Each element with its tag and depth."""
-        return zip(self.elements, self.tags, self.depths, strict=True)
-
-
 def elements_of(root: _Element) -> Elements:
-    """The columns of a tree as it is now: without comments, as parse.py leaves it."""
-    elements = list(root.iter())
-    levels = {root.getparent(): -1}
-    for element in elements:
-        levels[element] = levels[element.getparent()] + 1
-    return Elements(elements, [element.tag for element in elements], list(levels.values())[1:])
+    """The rows of a tree as it is now: without comments, as parse.py leaves it."""
+    rows, levels = [], {root.getparent(): -1}
+    for element in root.iter():
+        levels[element] = level = levels[element.getparent()] + 1
+        rows.append((element, element.tag, level))
+    return rows

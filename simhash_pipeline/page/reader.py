@@ -228,20 +228,15 @@ class Readers:
         if secs <= 0:
             rule = f"for longer than SIMHASH_PAGE_TIMEOUT_SECS ({self._limit_secs})"
             raise PageError("timeout", f"the crawl has been closing {rule}")
-        page = self._read_beside(source, secs) if self._can_start else None
-        page = page or self._fingerprinter.read(source)
-        return page, time.perf_counter() - started
-
-    def _read_beside(self, source: Source, secs: float) -> PageFingerprint | None:
-        """None where no process can be started."""
-        reader = self._idle.pop()  # the one used last: the others may never have to start
-        try:
-            return reader.read(source, limit_secs=secs)
-        except ReaderError as error:
-            self._read_in_threads(error)
-            return None
-        finally:
-            self._idle.append(reader)
+        if self._can_start:
+            reader = self._idle.pop()  # the one used last: the others may never have to start
+            try:
+                return reader.read(source, limit_secs=secs), time.perf_counter() - started
+            except ReaderError as error:
+                self._read_in_threads(error)
+            finally:
+                self._idle.append(reader)
+        return self._fingerprinter.read(source), time.perf_counter() - started
 
     def _read_in_threads(self, error: ReaderError) -> None:
         self._can_start = False

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import np
 from simhash_pipeline.errors import OptionsError, PageError
@@ -19,6 +18,7 @@ from simhash_pipeline.page.folding import (
     FOLDED_ALONE,
     FOLDED_TO_THEMSELVES,
     MARKS,
+    Units,
     characters,
     folded,
     ranges,
@@ -32,9 +32,6 @@ from simhash_pipeline.page.han import (
     han_cut,
     jieba_tokenizer,
 )
-
-if TYPE_CHECKING:
-    from simhash_pipeline.page.han import Units
 
 Segment = Callable[[str], list[str]]
 
@@ -129,16 +126,6 @@ def _users_segmenter(path: str) -> Segment:
     return checked
 
 
-def words(text: str) -> list[str]:
-    """Lower-case words of the NFKC text in reading order, without punctuation.
-
-    A word that may be hyphenated (infor&shy;mation) is one word.
-    A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
-    In pieces that begin after the 40,000th character each Han character is a word of its own.
-    """
-    return _default_words.cut(text)
-
-
 class _Words:
     """The segmentation `words`, with a user's own words."""
 
@@ -157,6 +144,12 @@ class _Words:
             self._word_or_character = re.compile(f"{mixed}|{WORD_OR_CHARACTER.pattern}")
 
     def cut(self, text: str) -> list[str]:
+        """Lower-case words of the NFKC text in reading order, without punctuation.
+
+        A word that may be hyphenated (infor&shy;mation) is one word.
+        A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
+        In pieces that begin after the 40,000th character each Han character is a word of its own.
+        """
         found, length = list[str](), 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
@@ -182,14 +175,10 @@ class _Words:
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
             return _PLAIN_TOKEN.findall(text)
-        if not by_jieba:
-            return _found(self._word_or_character, text)
-        return han_cut(_found(self._token, text), self._han)
-
-
-def _found(tokens: re.Pattern[str], text: str) -> list[str]:
-    """The tokens; of a character that the next one belongs to, with that one."""
-    return [found[1] or found[0] for found in tokens.finditer(text)]
+        tokens = self._token if by_jieba else self._word_or_character
+        # The group is a character with the next one, where that belongs to it.
+        words = [found[1] or found[0] for found in tokens.finditer(text)]
+        return han_cut(words, self._han) if by_jieba else words
 
 
 def _whole(word: str) -> str:
@@ -278,4 +267,4 @@ def _jieba_words(added: tuple[UserWord, ...]) -> Segment:
     return lambda text: [word for word in cut(text) if any(map(str.isalnum, word))]
 
 
-_default_words = _Words()
+words = _Words().cut

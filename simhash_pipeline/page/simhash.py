@@ -105,11 +105,6 @@ def weighing(options: Options) -> Weigh:
     return lambda counts: _checked(weigh(counts), name)
 
 
-def heaviest(weights: Weights, count: int) -> Weights:
-    """The `count` heaviest features, heaviest first; of equal ones the first by code point."""
-    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:count])
-
-
 @cache
 def _jieba_idf() -> tuple[dict[str, float], float]:
     """jieba's own idf of each word, and what an unknown word weighs.

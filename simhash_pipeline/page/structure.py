@@ -30,10 +30,10 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
+from typing import NamedTuple
 
 from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.options import Options
@@ -66,15 +66,14 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     """
     if options.decay is None:
         return outline_fingerprint(page, murmur3)
-    if len(page.tags) < MIN_NODES:
+    if len(page) < MIN_NODES:
         return None
     features = tag_features(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
     return simhash(hash_rows("fnv1")(features), weights, ">=0")
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(NamedTuple):
     """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
 
     tags: list[str]
@@ -96,12 +95,13 @@ class Outline:
 
 def outline(page: Elements) -> Outline:
     """One walk in document order."""
-    tags, labels, parents = [page.tags[0]], [page.tags[0]], [-1]
+    root = page[0][1]
+    tags, labels, parents = [root], [root], [-1]
     children: list[dict[str, int]] = [{}]  # of each node, by label
-    path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
+    path = {0: 0}  # on each level the node of the open element
     closed = NO_DEPTH  # what is deeper is in an element that isn't entered
     role_of = ROLES.get
-    for element, tag, depth in islice(page.rows(), 1, None):
+    for element, tag, depth in islice(page, 1, None):
         if depth > closed:
             continue
         closed = NO_DEPTH
@@ -180,9 +180,10 @@ def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
     DOM-tree decay as published, whose program's parser reads what is in a noscript as text.
     """
     # By multiplication, which every machine rounds alike.
-    powers = list(accumulate(repeat(decay, max(page.depths) + 1), mul, initial=1.0))
+    depths = max(depth for _, _, depth in page) + 1
+    powers = list(accumulate(repeat(decay, depths), mul, initial=1.0))
     found, lowest = dict[str, float](), NO_DEPTH  # the depth of a noscript
-    for tag, depth in zip(page.tags, page.depths, strict=True):
+    for _, tag, depth in page:
         if depth <= lowest:
             lowest = depth if tag == "noscript" else NO_DEPTH
             found[tag] = powers[depth + 1]

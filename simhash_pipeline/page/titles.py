@@ -25,10 +25,9 @@ import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urljoin
 
 import mmh3
@@ -90,13 +89,8 @@ def head_of(root: _Element) -> Head:
     ]
 
 
-def title_of(root: _Element, head: Head | None = None) -> str:
-    """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
-    return title_among(head or head_of(root), _titles(root))
-
-
-def title_among(head: Head, texts: Iterable[str]) -> str:
-    """As `title_of`, of a head and what else may be the title, best first."""
+def title_of(head: Head, texts: Iterable[str]) -> str:
+    """The title of a head, or else the first of the `titles_in` the page; white space collapsed."""
     said = (text for tag, _, _, _, text in head if tag == "title")
     titles = (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))
     return next(filter(None, titles), "")
@@ -120,7 +114,8 @@ def canonical_url(head: Head, url: str | None) -> str | None:
         return None
 
 
-def _titles(root: _Element) -> Iterator[str]:
+def titles_in(root: _Element) -> Iterator[str]:
+    """The texts of its title elements, of og:title and of its h1s, in this order."""
     for element in islice(root.iter("title"), MAX_TITLES):
         parent = element.getparent()
         if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
@@ -210,8 +205,7 @@ class Titled(Protocol):
     def codes(self) -> str: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """What a page's titles and text say of its name."""
 
     repeated: str  # the first heading, if the title repeats it; else ""
@@ -449,7 +443,6 @@ def _share_half(words: Collection[str], others: Collection[str]) -> bool:
 
 
 def _place_in(word: str, text: str) -> int | None:
-    """Where the word stands in the text as a word, not as a part of one."""
     if word[0] in _SIGNS:
         return None
     at = text.find(word)

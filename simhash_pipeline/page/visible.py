@@ -82,7 +82,9 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     start, end = box_around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
-    if links and _is_list(page, links, is_main):
+    main_bytes = sum(compress(page.sizes, is_main))
+    is_list = page.bytes_of(links) > main_bytes  # hardly ever
+    if is_list and page.bytes_of({*links} - menu_blocks(page)) > main_bytes:
         return bytes(masks)
     # These last, as other boxes may be inside.
     for first, last, hint in sorted(page.hints, key=lambda hint: hint[2] == _UNCOUNTED):
@@ -92,14 +94,6 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     for i in links:
         masks[i] = NONE
     return bytes(masks)
-
-
-def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
-    """Whether these links, without those of menus, outweigh the main text."""
-    main_bytes = page.bytes_of(compress(range(len(page.texts)), is_main))
-    if page.bytes_of(links) <= main_bytes:  # nearly always
-        return False
-    return page.bytes_of({*links} - menu_blocks(page)) > main_bytes
 
 
 def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:

@@ -73,14 +73,14 @@ def differing_text(rng: random.Random) -> str | None:
     hashed = compiled.hashed_words(text)
     with by_python():
         words = segment.words(text)
-    content, sketch = hashed.content(options.ngrams), compiled.sketch_of(hashed, 3)
+    content, sketch = hashed.content(options.ngrams), hashed.sketch(3)
     rows = TokenHashes(words)
     singles, pairs = rows.ngrams(1, 64), rows.ngrams(2, 64)
     expected = simhash(np.concatenate([singles, pairs]))
     count = max(1, len(words))
     is_alike = len(hashed) == len(words) and content == expected
-    is_alike &= compiled.sketch_of(hashed, count) == simhash(rows.ngrams(count, 128))
-    return None if is_alike and sketch == simhash(rows.distinct_ngrams(3, 128)) else text
+    is_alike &= hashed.sketch(count) == simhash(rows.ngrams(count, 128))
+    return None if is_alike and sketch == rows.sketch(3) else text
 
 
 def differing_blocks(rng: random.Random) -> list[str] | None:

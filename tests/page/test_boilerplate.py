@@ -5,8 +5,7 @@ from lxml import etree
 
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import running_text
-from simhash_pipeline.page.titles import title_of
-from tests.trees import main_text, parse
+from tests.trees import main_text, parse, title_of
 
 PARAGRAPHS = [
     "The ferry left the east quay at six with forty passengers and a cargo of salt, as always.",

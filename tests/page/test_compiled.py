@@ -18,7 +18,6 @@ from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, folding, segment, titles, visible
-from simhash_pipeline.page.compiled import RULES
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from tests.cli.simhash_command import Simhash
@@ -45,7 +44,7 @@ TEXTS = st.text(st.sampled_from(TELLING), max_size=300) | st.text(max_size=100)
 def by_kernel(text: str) -> tuple[int, int | None]:
     """The number of the text's words, and the hash of all of them in a row."""
     hashed = compiled.hashed_words(text)
-    return len(hashed), compiled.sketch_of(hashed, max(1, len(hashed)))
+    return len(hashed), hashed.sketch(max(1, len(hashed)))
 
 
 def by_words(text: str) -> tuple[int, int | None]:
@@ -76,9 +75,9 @@ def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
     for first, second in product(steady, behind):
         text = chr(first) + chr(second)
         if unicodedata.normalize("NFKC", text) != text:
-            assert kernel.spelled(text, folding._packed()) is None, ascii(text)
-    assert kernel.spelled("\u0e01\u0e49" * 40, folding._packed()) == "\u0e01\u0e49" * 40
-    assert kernel.spelled("\u0e01" + "\u0e49" * 31, folding._packed()) is None
+            assert kernel.spelled(text, folding.folds()) is None, ascii(text)
+    assert kernel.spelled("\u0e01\u0e49" * 40, folding.folds()) == "\u0e01\u0e49" * 40
+    assert kernel.spelled("\u0e01" + "\u0e49" * 31, folding.folds()) is None
 
 
 @given(st.data())
@@ -137,7 +136,7 @@ def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
 @examples(300)
 def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...]) -> None:
     options = Options(ngrams=ngrams, min_tokens=1)
-    assert compiled.votes_by_kernel(options)
+    assert Fingerprinter(options)._by_kernel
     assert BothWays(options).differing(lambda maker: maker.fingerprint_text(text)) == []
 
 
@@ -184,10 +183,9 @@ def test_the_rules_of_the_main_text_are_the_pythons() -> None:
 def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
     source = Path(native.__file__).with_name("_rules.c").read_text(encoding="utf-8")
     (fields,) = re.findall(r"static struct {\n    double (.*?);", source, re.DOTALL)
-    names = [f"_{name}" for name in re.split(r",\s+", fields.upper())]
+    names = re.split(r",\s+", fields)
     assert len(names) == 22
-    names = [name if hasattr(boilerplate, name) else name[1:] for name in names]
-    assert [getattr(boilerplate, name) for name in names] == list(boilerplate._NUMBERS)
+    assert names == [*boilerplate._Rules._fields]
 
 
 @pytest.mark.parametrize(
@@ -218,7 +216,8 @@ def test_the_rules_refuse_what_are_no_blocks(
         "hints": [(0, 1, "links")],
         "words": ["word"],
     }
-    kernel: Any = boilerplate._prepared()
+    assert native.kernel is not None
+    kernel: Any = boilerplate._prepared(native.kernel)
     assert kernel.main_blocks(*columns.values()) == [0, 1]
     with pytest.raises(error):
         kernel.main_blocks(*{**columns, **changed}.values())
@@ -247,8 +246,8 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         {"preset": "mfonda", "segmenter": "words"},
         {"top_n": 5},
     ]
-    assert compiled.votes_by_kernel(Options())
-    assert [given for given in others if compiled.votes_by_kernel(Options(**given))] == []
+    assert Fingerprinter()._by_kernel
+    assert [given for given in others if Fingerprinter(Options(**given))._by_kernel] == []
 
 
 @given(
@@ -310,7 +309,10 @@ def test_odd_pages_are_read_alike(html: str) -> None:
         ("<h1>a<b>&amp;<script>c</script></h1>", "sure"),
         ("<head><title></title><bdi>x<video></head>\ny", "sure"),
         ("<head></head><head><x-y>a", "the head holds what is no metadata"),
-        ("<head><x-y><svg><title>a</title></svg></x-y><title>b</title>", RULES[1]),
+        (
+            "<head><x-y><svg><title>a</title></svg></x-y><title>b</title>",
+            "the head holds what is no metadata",
+        ),
         ("<meta>", "no body"),
         ("<title>a</title><frameset> < p></frameset><ol><li>x", "no body"),
         ("<b>" * 2_042 + "a", "too deep"),

@@ -1,7 +1,8 @@
 import pytest
 
+from simhash_pipeline.page import counters
 from simhash_pipeline.page.counters import MAX_LINE, without_counters
-from simhash_pipeline.page.folding import spelled
+from simhash_pipeline.page.folding import folded, spelled
 
 # A line on one day and on the next.
 ON_TWO_DAYS = [
@@ -99,3 +100,10 @@ def test_a_byline_below_the_first_paragraph_and_a_long_line_stay() -> None:
     assert left("By our staff, 5 hours ago.", is_main=True) == "By our staff, 5 hours ago."
     long = "a" * (MAX_LINE - 4) + " 5 hours ago"
     assert left(long) == long
+
+
+def test_the_table_is_folded() -> None:
+    """As the lines are in which its words are looked for."""
+    for line in counters._WORDS.splitlines():
+        _, _, forms = line.partition(": ")
+        assert forms == folded(forms)

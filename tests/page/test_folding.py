@@ -61,7 +61,7 @@ def test_every_character_is_spelled_alone_as_between_others() -> None:
     """The table of those that stand alone says what the rules say."""
     for code in range(0x10000):
         character = chr(code)
-        slow = folding._composed(character).translate(folding._by_code())
+        slow = folding.nfkc(character.replace("\u200c", "")).translate(folding._by_code())
         if character not in folding.characters(folding.IN_WORDS):
             assert spelled(f"中{character}中") == spelled("中" + slow + "中"), ascii(character)
 

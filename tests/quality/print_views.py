@@ -12,7 +12,6 @@ from functools import partial
 from html import escape
 
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint, open_store
-from simhash_pipeline.page.titles import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,
@@ -23,7 +22,7 @@ from tests.quality.marked_text import (
 )
 from tests.quality.rows import Row, share_row
 from tests.quality.work import Work
-from tests.trees import parse
+from tests.trees import parse, title_of
 
 _MIN_WORDS = 50
 _PAGE = "http://a.example/1"

@@ -18,7 +18,6 @@ from random import Random
 from lxml.etree import _Element
 
 from simhash_pipeline import Judge, PageError, PageFingerprint, open_store
-from simhash_pipeline.page.titles import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,
@@ -32,7 +31,7 @@ from tests.quality.marked_text import (
 )
 from tests.quality.rows import Row, share_row
 from tests.quality.work import Work
-from tests.trees import parse
+from tests.trees import parse, title_of
 
 _SEED = 7
 _PAGES = 10

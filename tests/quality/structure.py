@@ -37,11 +37,13 @@ _WIDE = partial(murmur3, bits=128)
 
 def _tag_sum(page: Elements) -> int | None:
     """Decay with each tag's weight summed over its elements, a child's of its parent's."""
-    if len(page.tags) < MIN_NODES:
+    if len(page) < MIN_NODES:
         return None
-    powers = list(accumulate(repeat(_DECAY, max(page.depths)), mul, initial=1.0))
+    counts = Counter((tag, depth) for _, tag, depth in page)
+    deepest = max(depth for _, depth in counts)
+    powers = list(accumulate(repeat(_DECAY, deepest), mul, initial=1.0))
     features: dict[str, float] = {}
-    for (tag, depth), count in sorted(Counter(zip(page.tags, page.depths, strict=True)).items()):
+    for (tag, depth), count in sorted(counts.items()):
         features[tag] = features.get(tag, 0.0) + count * powers[depth]
     weights = np.fromiter(features.values(), np.float64, len(features))
     return simhash(_WIDE(features), weights)

@@ -2,7 +2,6 @@ import random
 
 from lxml import etree, html
 
-from simhash_pipeline.page.titles import title_of
 from tests.quality.marked_text import (
     all_marked_nodes,
     first_words,
@@ -12,6 +11,7 @@ from tests.quality.marked_text import (
     with_other_words,
     word_count,
 )
+from tests.trees import title_of
 
 PAGE = """
 <html><head><title>The crane is back</title></head><body>
