@@ -822,6 +822,22 @@ def test_a_store_that_vanishes_while_it_is_open_is_noticed(
     store.close()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps others from touching an open file")
+def test_a_store_begun_while_a_crawl_uses_a_deleted_one_here_is_refused(path: Path) -> None:
+    """Both would have the lock of a first run."""
+    before = SqliteStore(path, tentative=True)
+    keep(before, page("a", 1))
+    path.unlink()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink()
+    with SqliteStore(path, tentative=True) as store:
+        with pytest.raises(StoreError, match=r"has the lock pages\.sqlite-run1, .*; end it, or"):
+            keep(store, page("b", 2))
+        before.close()
+        keep(store, page("b", 2))
+        assert len(store) == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 def test_a_store_with_texts_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "seen.sqlite"

@@ -216,7 +216,13 @@ def begin_run(connection: sqlite3.Connection, store: Path, newest_id: int) -> tu
             end_run(connection, run)
     begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
     run = int(begun.lastrowid or 0)
-    return run, _acquired_lock(store, run)
+    try:
+        return run, _acquired_lock(store, run)
+    except Timeout as error:
+        raise StoreError(
+            f"store {store}: another process has the lock {store.name}-run{run}, for a store that "
+            "was here before; end it, or name another file"
+        ) from error
 
 
 def is_alive(store: Path, run: int) -> bool:
