@@ -128,7 +128,10 @@ class RedisStore(contract.Store):
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        if self.text_of(namespace, url) is not None:
+        has_text = True
+        with suppress(StoreDamaged):  # a text that nobody can read goes too
+            has_text = self.text_of(namespace, url) is not None
+        if has_text:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
         found = self._namespace(namespace)
         return found.remove([page_id(url)], lambda page: page.url == url) > 0
