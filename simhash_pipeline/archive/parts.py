@@ -125,8 +125,8 @@ def leave_pandas_out() -> None:
 
 def is_scrapys_script() -> bool:
     """Whether the program is bin/scrapy, scrapy.exe/__main__.py or scrapy/__main__.py."""
-    file = getattr(sys.modules["__main__"], "__file__", None) or ""
-    return "scrapy" in {Path(part).stem for part in Path(file).parts[-2:]}
+    path = Path(getattr(sys.modules["__main__"], "__file__", None) or "")  # none in a notebook
+    return (path.parent if path.stem == "__main__" else path).stem == "scrapy"
 
 
 def _end_with_parent() -> None:

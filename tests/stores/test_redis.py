@@ -326,7 +326,7 @@ def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer)
 
 @pytest.mark.parametrize("raw", [b"short", b"a text of 24 bytes, no...", b"\0" * 14, bytes(30)])
 def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
-    """A text that can't be read is StoreDamaged; a check names it, and expiry goes on."""
+    """A text that can't be read is StoreDamaged; a check names it, and it can be forgotten."""
     with RedisStore(server.url) as store:
         store.keep_texts([PageText("", name, "", "words", 1.0) for name in ("a", "b")])
         known, _ = server.tell("HKEYS", "simhash:{.}texts")
@@ -338,6 +338,34 @@ def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
         assert fault.startswith(f"text {known.hex()} of namespace '' can't be read: ")
         store.expire(0.5)
         assert store.text_of("", "b") == PageText("", "b", "", "words", 1.0)
+        for name in ("a", "b"):  # one of them has the damaged text
+            store.forget("", name)
+        assert not store.check()
+        assert not list(store.texts())
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (("HSET", "simhash:store", "made_with", b'{"bits'), "stamp: Unterminated string"),
+        (("HSET", "simhash:store", "made_with", b"[7]"), r"stamp: \[7\]"),
+        (("HSET", "simhash:store", "made_with", b"\xff\xfe\0"), "stamp: "),
+        (("SADD", "simhash:namespaces", b"\xff"), "name of a namespace: "),
+        (("HSET", "simhash:{.}repeated_text", b"\xff", b""), "name of a host: "),
+    ],
+)
+def test_damage_outside_of_pages_is_reported(
+    server: RunningServer, command: tuple[str | bytes, ...], found: str
+) -> None:
+    """What is no JSON or no UTF-8 is StoreDamaged, and a check names it."""
+    with RedisStore(server.url) as store:
+        store.stamp({"bits": 64})
+        keep(store, page("a", 0))
+        server.tell(*command)
+        with pytest.raises(StoreDamaged, match=rf" is damaged \({found}"):
+            list(store.all_repeated_text() if store.made_with() else ())
+        (fault,) = store.check()
+        assert " is damaged (" in fault
 
 
 def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:

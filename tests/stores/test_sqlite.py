@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import zlib
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -507,6 +508,39 @@ def test_a_run_of_a_foreign_table_names_no_file_to_be_removed(path: Path) -> Non
     assert victim.exists()
 
 
+@pytest.mark.parametrize(
+    ("statement", "is_damage"),
+    [
+        ("DELETE FROM run", False),
+        ("UPDATE run SET after_page = 9", False),
+        ("UPDATE page SET run = 'text'", True),
+    ],
+)
+def test_a_page_of_an_unknown_run_is_gone_or_damage(
+    path: Path, statement: str, is_damage: bool
+) -> None:
+    """Who meets a page whose run is not there, or is no number, does not look for it for ever."""
+    store = SqliteStore(path, tentative=True)
+    keep(store, page("dead", 0))
+    shutil.copy(path, copy := path.with_name("copy.sqlite"))
+    shutil.copy(f"{path}-wal", f"{copy}-wal")
+    store.close()
+    with closing(sqlite3.connect(copy, isolation_level=None)) as shell:
+        shell.execute(statement)
+    looks = []
+
+    def look(view: View) -> tuple[Action, None]:
+        looks.append(view)
+        assert len(looks) < 9
+        assert not any(view.is_unconfirmed(near) for near, _ in view.near("content", 0))
+        return Action.SKIP, None
+
+    with SqliteStore(copy) as store:
+        with pytest.raises(StoreDamaged, match="is damaged") if is_damage else nullcontext():
+            store.settle(page("new", 0), look)
+        assert len(store) == is_damage
+
+
 # --- disks that fail ---------------------------------------------------------------------------
 
 
@@ -570,6 +604,31 @@ def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(
         assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     with SqliteStore(path) as store:
         assert len(store) == 3
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_look_up_in_a_store_opened_for_reading_leaves_the_file_as_it_is(
+    path: Path, index: IndexPlace
+) -> None:
+    """Where another makes an index: for a value that many namespaces have, and on disk."""
+    one, asking = page("one", 7), page("asking", 7)
+
+    def found(*, reading: bool) -> tuple[str, list[tuple[StoredPage, int]]]:
+        with SqliteStore(path, index=index, reading=reading) as store:
+            near = store.settle(asking, lambda view: (Action.SKIP, [*view.near("content", 3)]))
+            return type(store._pages.index_of("content")).__name__, near
+
+    with SqliteStore(path) as store:
+        store.insert_many(replace(one, namespace=str(n)) for n in range(20))
+        keep(store, one)
+    before = path.read_bytes()
+    assert found(reading=True) == ("MemoryIndex", [(one, 0)])
+    assert path.read_bytes() == before
+    made = f"{index.title()}Index"
+    assert found(reading=False) == (made, [(one, 0)])
+    after = path.read_bytes()
+    assert found(reading=True) == (made, [(one, 0)])
+    assert path.read_bytes() == after != before
 
 
 def test_a_file_that_cannot_be_written_gets_no_log_of_its_reader_in_a_folder_that_can(
@@ -763,6 +822,22 @@ def test_a_store_that_vanishes_while_it_is_open_is_noticed(
     store.close()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps others from touching an open file")
+def test_a_store_begun_while_a_crawl_uses_a_deleted_one_here_is_refused(path: Path) -> None:
+    """Both would have the lock of a first run."""
+    before = SqliteStore(path, tentative=True)
+    keep(before, page("a", 1))
+    path.unlink()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{path}{suffix}").unlink()
+    with SqliteStore(path, tentative=True) as store:
+        with pytest.raises(StoreError, match=r"has the lock pages\.sqlite-run1, .*; end it, or"):
+            keep(store, page("b", 2))
+        before.close()
+        keep(store, page("b", 2))
+        assert len(store) == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 def test_a_store_with_texts_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "seen.sqlite"
@@ -853,6 +928,19 @@ def test_a_look_up_costs_the_same_however_many_others_have_the_page(
             store.insert_many(made)
             taken.append(steps(store, asking, one_site=others == "sites"))
     assert taken[1] <= taken[0] + 5
+
+
+def test_a_row_costs_the_same_however_many_pages_have_it(path: Path) -> None:
+    """The first page that gave a row is found among 100 with the row, and among 3,000."""
+    taken, asking = [[0], [0]], replace(page("asking"), row_keys=b"8 bytes.")
+    with SqliteStore(path) as store:
+        for pages, steps_taken in zip((range(100), range(100, 3_000)), taken, strict=True):
+            store.insert_many(replace(asking, url=f"{n}") for n in pages)
+            store._connection.set_progress_handler(partial(steps_taken.append, 0), 100)
+            found = store.settle(asking, lambda view: (Action.SKIP, next(view.same("row_keys"))))
+            store._connection.set_progress_handler(None, 0)
+            assert found.url == "0"
+    assert len(taken[1]) <= len(taken[0]) + 5
 
 
 def test_urls_of_one_crc_have_keys_of_their_own(path: Path) -> None:

@@ -14,15 +14,16 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from simhash_pipeline.errors import StoreError
+from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
 from simhash_pipeline.stores.redis import layout
@@ -84,8 +85,10 @@ class RedisStore(contract.Store):
 
     def made_with(self) -> dict[str, object] | None:
         self._usable()
-        stamp: dict[str, object] | None = json.loads(self._read_mark())
-        return stamp
+        stamp = self._read("stamp", json.loads, self._read_mark())
+        if stamp is None or isinstance(stamp, dict):
+            return stamp
+        raise self._damaged(f"stamp: {stamp}")
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         action, namespace = None, self._begun_namespace(page.namespace)
@@ -125,7 +128,10 @@ class RedisStore(contract.Store):
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        if self.text_of(namespace, url) is not None:
+        has_text = True
+        with suppress(StoreDamaged):  # a text that nobody can read goes too
+            has_text = self.text_of(namespace, url) is not None
+        if has_text:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
         found = self._namespace(namespace)
         return found.remove([page_id(url)], lambda page: page.url == url) > 0
@@ -162,7 +168,8 @@ class RedisStore(contract.Store):
             found = self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH)
             hosts = dict(chain.from_iterable(map(dict.items, found)))
             for host, repeated_text in sorted(hosts.items()):
-                yield namespace.space.namespace, host.decode(), repeated_text
+                known = self._read("name of a host", bytes.decode, host)
+                yield namespace.space.namespace, known, repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         rest = iter(texts)
@@ -202,7 +209,12 @@ class RedisStore(contract.Store):
                 yield from (record.page for record in namespaces[place].there(ids))
 
     def check(self) -> list[str]:
-        return [fault for namespace in self._namespaces() for fault in namespace.faults()]
+        try:
+            self.made_with()
+            deque(self.all_repeated_text(), maxlen=0)
+            return [fault for namespace in self._namespaces() for fault in namespace.faults()]
+        except StoreDamaged as error:
+            return [str(error)]
 
     def close(self) -> None:
         if not self._is_open or os.getpid() != self._process_id:
@@ -263,8 +275,9 @@ class RedisStore(contract.Store):
     def _read_mark(self) -> bytes:
         stored, mark = self._server.ask("HMGET", layout.STORE, layout.FORMAT, layout.MADE_WITH)
         if stored not in (None, KNOWN_FORMAT):
+            found = stored.decode("utf-8", "replace")
             raise StoreError(
-                f"store {self._server.shown} has format {stored.decode()}, and this version of "
+                f"store {self._server.shown} has format {found}, and this version of "
                 f"simhash-pipeline knows format {KNOWN_FORMAT.decode()}; install a newer one"
             )
         mark = mark or NO_STAMP
@@ -277,7 +290,19 @@ class RedisStore(contract.Store):
         self._usable()
         with self._confirming() as confirms:
             *_, names = self._server.run([*confirms, ("SMEMBERS", layout.NAMESPACES)])
-        return [self._namespace(name) for name in sorted(name.decode() for name in names)]
+        decoded = [self._read("name of a namespace", bytes.decode, name) for name in names]
+        return [self._namespace(name) for name in sorted(decoded)]
+
+    def _read(self, what: str, unpack: Callable[[bytes], Any], packed: bytes) -> Any:
+        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
+        try:
+            return unpack(packed)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(f"{what}: {error}") from error
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        advice = "restore a copy, or name another store"
+        return StoreDamaged(f"store {self._server.shown} is damaged ({what}); {advice}")
 
     def _namespace(self, name: str) -> RedisNamespace:
         self._usable()

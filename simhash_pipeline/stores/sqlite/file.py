@@ -216,7 +216,13 @@ def begin_run(connection: sqlite3.Connection, store: Path, newest_id: int) -> tu
             end_run(connection, run)
     begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
     run = int(begun.lastrowid or 0)
-    return run, _acquired_lock(store, run)
+    try:
+        return run, _acquired_lock(store, run)
+    except Timeout as error:
+        raise StoreError(
+            f"store {store}: another process has the lock {store.name}-run{run}, for a store that "
+            "was here before; end it, or name another file"
+        ) from error
 
 
 def is_alive(store: Path, run: int) -> bool:
@@ -250,13 +256,18 @@ def release(lock: FileLock) -> None:
         Path(lock.lock_file).unlink(missing_ok=True)
 
 
-def end_run(connection: sqlite3.Connection, run: int) -> None:
-    """Remove the run and the pages that it has not confirmed; within a transaction."""
-    connection.execute(
-        "DELETE FROM page WHERE run = :run AND id > (SELECT after_page FROM run WHERE id = :run)",
+def end_run(connection: sqlite3.Connection, run: int) -> bool:
+    """Remove the run and the pages that it has not confirmed; whether there were any of both.
+
+    Within a transaction. Of a run that others have ended by mistake, pages are left without it.
+    """
+    pages = connection.execute(
+        "DELETE FROM page WHERE run = :run "
+        "AND id > ifnull((SELECT after_page FROM run WHERE id = :run), -1 << 63)",
         {"run": run},
     )
-    connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    runs = connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    return pages.rowcount + runs.rowcount > 0
 
 
 def missing_tables(connection: sqlite3.Connection) -> list[str]:

@@ -140,6 +140,9 @@ class DiskIndex:
         self._cursor = connection.cursor()
         self._column = column
 
+    def has_trees(self) -> bool:
+        return rows.has_tree(self._cursor, self._tree(BLOCKS - 1))
+
     def catch_up(self, newest_id: int) -> None: ...
 
     def add(self, page_id: int, value: int | None) -> None: ...

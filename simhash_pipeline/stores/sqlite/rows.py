@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from contextlib import suppress
 from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,7 +30,7 @@ NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
 _WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in contract.NEAR_COLUMNS)
-_OF_ROW = "id IN (SELECT page FROM item_row WHERE row_key = ?)"
+_OF_ROW = "JOIN item_row ON item_row.page = id"
 WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
@@ -79,7 +78,10 @@ class Rows:
         connection: sqlite3.Connection,
         new_index: Callable[[str], Index],
         is_alive: Callable[[int], bool],
+        *,
+        makes_trees: bool,
     ) -> None:
+        self.makes_trees = makes_trees  # for look-ups
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
@@ -216,7 +218,8 @@ class RowsView(View):
         if numbers:
             found = self._rows.index_of(column).sharing(numbers)
         elif column == "row_keys":
-            found = pages_where(self._cursor, "", {_OF_ROW: values[0]})
+            row = {"row_key = ?": values[0]}
+            found = pages_where(self._cursor, _OF_ROW, row, number="item_row.page")
         else:
             conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
             found = pages_where(self._cursor, "", conditions)
@@ -250,16 +253,18 @@ class RowsView(View):
     def _made_tree(self, column: str, site: str | None) -> str | None:
         """An index made for values that many pages of other namespaces or sites have.
 
-        It takes some 30 bytes a page; None where the file can't be written.
+        It takes some 30 bytes a page; None where none is there, and none is to be made.
         """
         by, columns = ("namespace", "") if site is None else ("site", "site, ")
-        with suppress(sqlite3.OperationalError):
+        tree = f"page_by_{by}_{column}"
+        if self._rows.makes_trees:
             self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS page_by_{by}_{column}
+                f"""CREATE INDEX IF NOT EXISTS {tree}
                     ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
             )
-            return f"INDEXED BY page_by_{by}_{column}"
-        return None
+        elif not has_tree(self._cursor, tree):
+            return None
+        return f"INDEXED BY {tree}"
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """As View says; DeadRun where the page's process has died."""
@@ -295,20 +300,30 @@ def chosen_pages(
 
 
 def pages_where(
-    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object], last_id: int = 0
+    cursor: sqlite3.Cursor,
+    by: str,
+    conditions: Mapping[str, object],
+    last_id: int = 0,
+    number: str = "id",
 ) -> Iterator[tuple[int, StoredPage]]:
-    """(id, page) past the id, oldest first, a few rows at a time; `by` may name the index.
+    """(id, page) past the id, oldest first, a few rows at a time.
 
-    No read is left open: a half-read SELECT would outlive the transaction.
+    `by` may name the index, or join a table whose column `number` has the id in its order. No read
+    is left open: a half-read SELECT would outlive the transaction.
     """
     condition, limit = " AND ".join(conditions), MOST_STRANGERS
     while True:
-        where = f"{by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?"
+        where = f"{by} WHERE {condition} AND {number} > ? ORDER BY {number} LIMIT ?"
         found = chosen_pages(cursor, where, *conditions.values(), last_id, limit)
         yield from found
         if len(found) < limit:
             return
         last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
+
+
+def has_tree(cursor: sqlite3.Cursor, name: str) -> bool:
+    found = cursor.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))
+    return found.fetchone() is not None
 
 
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:

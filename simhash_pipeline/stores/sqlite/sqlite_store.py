@@ -69,8 +69,9 @@ class SqliteStore(Store):
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
     A file that is something else is refused, and left as it is to the byte. So is one that can't be
-    written, unless it is for `reading`: then writing to it is what raises StoreError. IN_MEMORY
-    instead of a path keeps the pages until the store is closed, for the threads of one process.
+    written, unless it is for `reading`: then writing to it is what raises StoreError. No look-up
+    makes an index in what is opened for reading. IN_MEMORY instead of a path keeps the pages until
+    the store is closed, for the threads of one process.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class SqliteStore(Store):
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
         self._path = path if path == file.IN_MEMORY else file.resolved(path)
-        self._index = index
+        self._index, self._reading = index, reading
         self._access = file.Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
@@ -128,7 +129,8 @@ class SqliteStore(Store):
                     action, answer = decide(view)
                     break
                 except file.DeadRun as dead:  # its pages go, and the page is judged again
-                    file.end_run(self._connection, *dead.args)
+                    if not file.end_run(self._connection, *dead.args):
+                        raise malformed(f"run {dead} of table page") from dead
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
@@ -331,9 +333,14 @@ class SqliteStore(Store):
         self._has_read = True
 
     def _new_pages(self) -> Rows:
-        on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
-        new_index = partial(DiskIndex if on_disk else MemoryIndex, self._connection)
-        return Rows(self._connection, new_index, partial(file.is_alive, self._path))
+        is_alive = partial(file.is_alive, self._path)
+        return Rows(self._connection, self._new_index, is_alive, makes_trees=not self._reading)
+
+    def _new_index(self, column: str) -> DiskIndex | MemoryIndex:
+        on_disk = DiskIndex(self._connection, column)
+        if self._index == "disk" and (not self._reading or on_disk.has_trees()):
+            return on_disk
+        return MemoryIndex(self._connection, column)
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
