@@ -577,12 +577,15 @@ def _plain(text: str) -> str:
 _BOOLEANS = [hash_of(f"{_UNSEEN}{each}", 3) for each in ("true", "false")]
 
 
-def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
+def differing(
+    values: bytes, others: bytes, structure_bits: float | None, *, declare_one: bool = False
+) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
     b"" where it says nothing else. In one template another value of one name is news, and where
     the fields are the same a name that the other item lacks: `structure_bits` is the distance of
     the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
+    `declare_one`: they declare one address, as an AMP page does.
     """
     is_named = values[0] & NAMED
     if row_of(values) in rows_in(others):
@@ -603,8 +606,10 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
-    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
+    is_one_template = structure_bits <= MAX_DISTANCE_BITS
+    if declare_one or not is_one_template:
+        other = bytes(name for name in other if mine[name] not in _BOOLEANS)
+    return other if len(other) > (not is_one_template) else b""
 
 
 def has(values: bytes | None, flag: int) -> bool:
