@@ -24,7 +24,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -60,6 +60,9 @@ _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 _MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
 _MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
+_MOST_PARTS, _MOST_JOINED = 50, 1_000  # of a value that is joined, and its characters
+_MOST_TAG = 1_000  # characters between a text and its tag
+_LEAST_RESPELLED = 6  # letters and digits that stand nowhere by chance
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
 _WORD = re.compile(r"[^\W_]+")
@@ -69,12 +72,36 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
+_ISO_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
+    re.IGNORECASE,
+)
+_CLOCK = re.compile(r"[T ](\d\d):(\d\d)(?::00)?(?![:\d.])")  # behind a date
 # Spaces of all kinds are folded into this one, between thousands.
-_NUMBER = re.compile(r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*(?![A-Za-z\d])")
+# A unit may follow: 86m², 256GB, 5th.
+_NUMBER = re.compile(
+    r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*"
+    r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
+)
+_MAGNITUDES = {
+    **dict.fromkeys(("k", "tsd", "thousand"), 3),
+    **dict.fromkeys(("m", "mio", "mln", "million", "millionen"), 6),
+    **dict.fromkeys(("bn", "mrd", "billion"), 9),
+    **dict.fromkeys("万萬", 4),
+    **dict.fromkeys("亿億", 8),
+}
+_SHORTENED = re.compile(  # 45k, 1.25M, 3,5 Mio., 1.2万
+    rf"(?<![A-Za-z\d.,])(\d+)(?:[.,](\d{{1,3}}))? ?({'|'.join(_MAGNITUDES)})(?![a-z\d])"
+)
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 # A number alone or with its currency: €12.50, 12.50 EUR.
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
+)
+# Between the parts of "Blue / XL", "Stockholm, SE" and of lists.
+_JOINED = re.compile(r"\s*\n\s*|\s+[/|·–—-]\s+|[,;:]\s+")
+_LABEL = re.compile(
+    r"""\s(?:alt|aria-label|content|title)\s?=\s?(?:"([^"<>]{1,90})"|'([^'<>]{1,90})')"""
 )
 _DECIMALS = re.compile(r"\.?(\d{0,99})")
 _DAY_SECS = 86_400
@@ -83,7 +110,10 @@ _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 _SAME_FIELDS_BITS = 3
 _IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
+_UNSEEN_TAGS = ("<script", "<style", "<!--", "<template", "<noscript")
+_ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
+_NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -234,6 +264,9 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = plain.lstrip(_UNSEEN) if name in item.added else plain
             said.append(_Value(name, value, plain, kept))
             continue
+        if _ZERO.fullmatch(value) and not (item.is_named or is_bare):
+            said.append(_Value(name, value, plain, _NOTHING))
+            continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or (bool(kept) and _weighs(value))
@@ -248,11 +281,15 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
             kept = " ".join(_plain(value).split())
         said.append(_Value(name, value, plain, kept))
-    is_heard = any(each.kept and _weighs(each.text) for each in said if each.name not in item.added)
+    is_heard = any(
+        each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
+        for each in said
+        if each.name not in item.added
+    )
     if not (is_bare or is_here or item.is_named) and (text or not is_heard):
         made = [
             each
-            if each.name in item.added
+            if each.name in item.added or each.kept[:1] == _UNSEEN
             else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
             for each in said
         ]
@@ -327,9 +364,24 @@ class _Text:
         first, last = (bisect_left(self._starts, each << 32) for each in sums)
         return first, last
 
+    def has_number(self, spelled_so: set[str]) -> bool:
+        """Whether one of these is a number in it, but in no counter."""
+        return not (spelled_so.isdisjoint(self._numbers) or spelled_so.isdisjoint(self._uncounted))
+
     @cached_property
-    def numbers(self) -> frozenset[str]:
-        return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(self.text))
+    def _numbers(self) -> frozenset[str]:
+        return _numbers_in(self.text)
+
+    @cached_property
+    def _uncounted(self) -> frozenset[str]:
+        lines = self.text.splitlines()
+        left = (without_counters(line, is_main=False, is_above=False) for line in lines)
+        return _numbers_in("\n".join(left))
+
+    @cached_property
+    def letters(self) -> str:
+        """Its letters and digits alone."""
+        return _letters_of(self.text)
 
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
@@ -337,12 +389,8 @@ class _Text:
     def places(self, word: str) -> Iterator[int]:
         """Where a word stands, not within another; a bounded number of places is looked at."""
         self._scanned += len(self.text)
-        found: Iterable[int] = self._found(word)
-        if self._scanned > _MOST_SCANNED and _RUN.search(word) is not None:
-            indexed = [*self._indexed(word)]
-            # Of a short word, many of the places that are looked at are within others.
-            found = found if indexed and len(word) < _SHORT_VALUE_CHARS else indexed
-        for place in found:
+        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
+        for place in self._indexed(word) if by_index else self._found(word):
             if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
                 yield place
 
@@ -353,6 +401,9 @@ class _Text:
                 return
             yield place
             place = self.text.find(word, place + len(word))
+        if place >= 0:  # a letter or a digit is within many words
+            found = (each.start() for each in _whole(word).finditer(self.text, place))
+            yield from islice(found, _MOST_PLACES)
 
     def _indexed(self, word: str) -> Iterator[int]:
         """The same by the run of the word that the text has least often."""
@@ -364,8 +415,24 @@ class _Text:
         return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
 
 
+def _numbers_in(text: str) -> frozenset[str]:
+    """Without joints; 45k is 45 and 45000."""
+    found = {number.translate(_JOINTS) for number in _NUMBER.findall(text)}
+    for whole, fraction, magnitude in _SHORTENED.findall(text):
+        found.add(f"{whole}{fraction.ljust(_MAGNITUDES[magnitude], '0')}")
+    return frozenset(found)
+
+
 def _checksum(run: str) -> int:
     return crc32(run.encode("utf-8", "replace"))
+
+
+def _whole(word: str) -> re.Pattern[str]:
+    """A word that isn't within another."""
+    joined = _RUN.pattern.removesuffix("+")
+    before = f"(?<!{joined})" if _RUN.match(word[0]) else ""
+    behind = f"(?!{joined})" if _RUN.match(word[-1]) else ""
+    return re.compile(f"{before}{re.escape(word)}{behind}")
 
 
 class _Page:
@@ -379,7 +446,8 @@ class _Page:
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := _path_of(text):
-            return path if not self.is_own_address(text) and self.holds(path) else ""
+            is_held = self.holds(path) or self.holds(unquote(path))
+            return path if is_held and not self.is_own_address(text) else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
@@ -387,7 +455,27 @@ class _Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
+        is_held = is_held or self._is_joined(text) or self._is_respelled(text)
         return plain if is_held and not self.is_own_address(text) else ""
+
+    def _is_joined(self, text: str) -> bool:
+        """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
+        parts = _JOINED.split(text) if len(text) <= _MOST_JOINED else []
+        return 1 < len(parts) <= _MOST_PARTS and all(
+            self.witnessed(part, _folded(part)) for part in parts
+        )
+
+    def _is_respelled(self, text: str) -> bool:
+        """Whether its letters and digits are here with other signs: WX1200 as WX-1200.
+
+        The crawl's day, which names a run, may stand here, too.
+        """
+        letters = _letters_of(spelled(text).lower())
+        if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or _is_of_the_crawl(text):
+            return False
+        if any(_letters_of(day) in letters for day in _days_about_now()):
+            return False
+        return any(letters in each.letters for each in self._shown) or self.holds(letters)
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
@@ -407,32 +495,53 @@ class _Page:
         return False
 
     def _shows_number(self, text: str) -> bool:
-        """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
+        """Whether a number is visible in another notation, as 1,299.00, or in a label's text."""
         spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
         digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
         found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
-        return any(not found.isdisjoint(shown.numbers) for shown in self._shown)
+        return any(each.has_number(found) for each in (*self._shown, _labels(self._source)))
 
     def _shows_time(self, text: str) -> bool:
-        """Whether a time is visible, or a date's year and day; today may be that of the crawl."""
+        """Whether a time is visible, or a date's day and year or time; pages may leave out years.
+
+        Today may be that of the crawl, if its seconds aren't zero.
+        """
         if time_of_day := _TIME.fullmatch(text):
-            return self._stands(f"{(int(time_of_day[1]) - 1) % 12 + 1}:{time_of_day[2]}")
+            return self._shows_clock(*time_of_day.groups())
         found = _ISO_DATE.match(text)
-        if found is None or found[0] in _days_about_now():
+        if found is None:
             return False
+        clock = _CLOCK.match(text, found.end())
+        is_at = clock is not None and self._shows_clock(*clock.groups())
+        if found[0] in _days_about_now():
+            return is_at
         year, month, day = found.groups()
-        if self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0"))):
+        days = {day, day.lstrip("0")}
+        has_day = any(map(self._stands, days)) or any(each.has_number(days) for each in self._shown)
+        if has_day and (is_at or self._stands(year)):
             return True
         pairs = [(day, month), (month, day)]
         pairs += [(one.lstrip("0"), other.lstrip("0")) for one, other in pairs]
         short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
         return any(map(self._stands, short))
 
+    def _shows_clock(self, hour: str, minute: str) -> bool:
+        """Whether a time of the day is visible: 19:30 as 7.30pm, 19:00 as 7 pm."""
+        hours = {hour, hour.lstrip("0") or "0", str((int(hour) - 1) % 12 + 1)}
+        forms = [f"{each}{sign}{minute}" for each in hours for sign in ":.h"]
+        forms += [f"{form}{half}" for form in forms for half in ("am", "pm")]
+        if minute == "00":
+            words = ("am", " am", "pm", " pm", "h", " h", " uhr")
+            forms += [f"{each}{word}" for each in hours for word in words]
+        return any(map(self._stands, forms))
+
     def holds(self, text: str) -> bool:
         """Whether its source has it by itself; a short one between marks of HTML or JSON."""
         text = text.lower()
         return any(
-            len(text) >= _SHORT_VALUE_CHARS or _is_marked(source, place, place + len(text))
+            len(text) >= _SHORT_VALUE_CHARS
+            or _is_marked(source, place, place + len(text))
+            or _is_between_tags(source, place, place + len(text))
             for source, place in self._held(text)
         )
 
@@ -443,19 +552,40 @@ class _Page:
             (decimals := _DECIMALS.match(source, place + len(whole))) is not None
             and decimals[1].rstrip("0") == fraction.rstrip("0")
             and _is_marked(source, place, decimals.end())
-            for spelled_so in (number, f"{number[:-2]}.{number[-2:]}" if number.isdigit() else "")
+            for spelled_so in (number, *_hundredth_and_hundredfold(number))
             for whole, point, fraction in [spelled_so.partition(".")]
             if whole.isdigit()
             for source, place in self._held(f"{whole}{point}")
         )
 
     def _holds_date(self, text: str) -> bool:
-        """Whether its source has a date, with a time or another one."""
+        """Whether its source has a date, with a time or another one, or as seconds of 1970.
+
+        Of today it has the time, too, if its seconds are zero: else it may be that of the crawl.
+        """
         found = _ISO_DATE.match(text)
-        if found is None or found[0] in _days_about_now():
+        if found is None:
             return False
-        begun = found[0][:-2]
-        return any(source.startswith(found[0], place) for source, place in self._held(begun))
+        begun, whole = found[0][:-2], [found[0]]
+        if found[0] in _days_about_now():
+            clock = _CLOCK.match(text, found.end())
+            whole = [f"{found[0]}{sign}{clock[1]}:{clock[2]}" for sign in "t "] if clock else []
+        return self._holds_instant(text) or any(
+            source.startswith(each, place) for source, place in self._held(begun) for each in whole
+        )
+
+    def _holds_instant(self, text: str) -> bool:
+        """Whether its source has a time as seconds since 1970, or in another time zone."""
+        at = _instant_of(time := _ISO_TIME.match(text))
+        if time is None or at is None or text[:10] in _days_about_now():
+            return False
+        secs = str(int(at.timestamp()))
+        if self.holds(secs) or self.holds(f"{secs}000"):
+            return True
+        days = [at + timedelta(days=days) for days in (-1, 0, 1)] if time[7] else []
+        begun = {day.strftime("%Y-%m-") for day in days}
+        found = (_ISO_TIME.match(*each) for month in begun for each in self._held(month))
+        return any(each is not None and each[7] and _instant_of(each) == at for each in found)
 
     def _held(self, word: str) -> Iterator[tuple[str, int]]:
         """Where its source has a word, without case."""
@@ -495,6 +625,13 @@ def _sources(held: bytes | str) -> list[_Text]:
     return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
 
 
+@lru_cache(maxsize=2)
+def _labels(held: bytes | str) -> _Text:
+    """What attributes say to readers: "4.5 out of 5 stars"."""
+    found = _LABEL.findall(_sources(held)[-1].text)
+    return _Text(spelled("\n".join(first or second for first, second in found)).lower())
+
+
 def _is_marked(source: str, place: int, end: int) -> bool:
     """Whether it is between marks of HTML or JSON."""
     return (
@@ -502,11 +639,53 @@ def _is_marked(source: str, place: int, end: int) -> bool:
     )
 
 
+def _is_between_tags(source: str, place: int, end: int) -> bool:
+    """Whether it is in a text of the page, which that of another element may touch."""
+    opened = source.rfind(">", max(0, place - _MOST_TAG), place) + 1
+    tag = source.rfind("<", max(0, opened - _MOST_TAG), opened)
+    closed = source.find("<", end, end + _MOST_TAG)
+    if opened == 0 or tag < 0 or closed < 0 or source.startswith(_UNSEEN_TAGS, tag):
+        return False
+    text = source[opened:closed]
+    if "<" in text or ">" in text:
+        return False
+    return source[place:end] in without_counters(text, is_main=False, is_above=False)
+
+
 def _number(text: str) -> str:
     """A number without its currency, and without zeros after its point; "" for another text."""
     amount = _AMOUNT.fullmatch(text)
     number = amount[1].strip() if amount else ""
     return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
+
+
+def _hundredth_and_hundredfold(number: str) -> list[str]:
+    """A price in cents as one in euros, and one in euros, of one at least, in cents."""
+    whole, _, fraction = number.partition(".")
+    if not whole.isdigit() or len(fraction) > 2:
+        return []
+    found = [] if whole == "0" else [f"{whole}{fraction.ljust(2, '0')}"]
+    return found if fraction else [*found, f"{whole[:-2]}.{whole[-2:]}"]
+
+
+def _instant_of(time: re.Match[str] | None) -> datetime | None:
+    """In UTC, without fractions of a second, as that of no time zone is; None of no time.
+
+    (`datetime.fromisoformat` reads other times in each Python.)
+    """
+    if time is None:
+        return None
+    parts, zone = [int(part or 0) for part in time.groups()[:6]], time[7] or "Z"
+    ahead = zone[0] in "+-" and timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
+    try:
+        at = datetime(*parts, tzinfo=timezone.utc) - (ahead or timedelta())  # type: ignore[arg-type, misc]
+    except (ValueError, OverflowError):
+        return None
+    return at if 1970 <= at.year < 9999 else None
+
+
+def _letters_of(text: str) -> str:
+    return "".join(_WORD.findall(text))
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -574,18 +753,15 @@ def _plain(text: str) -> str:
 
 
 # As a store keeps them. In another template the selector found another answer.
-_BOOLEANS = [hash_of(f"{_UNSEEN}{each}", 3) for each in ("true", "false")]
+_BOOLEANS = [hash_of(each, 3) for each in (f"{_UNSEEN}true", f"{_UNSEEN}false", _NOTHING)]
 
 
-def differing(
-    values: bytes, others: bytes, structure_bits: float | None, *, declare_one: bool = False
-) -> bytes:
+def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
     b"" where it says nothing else. In one template another value of one name is news, and where
     the fields are the same a name that the other item lacks: `structure_bits` is the distance of
     the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
-    `declare_one`: they declare one address, as an AMP page does.
     """
     is_named = values[0] & NAMED
     if row_of(values) in rows_in(others):
@@ -606,10 +782,8 @@ def differing(
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    is_one_template = structure_bits <= MAX_DISTANCE_BITS
-    if declare_one or not is_one_template:
-        other = bytes(name for name in other if mine[name] not in _BOOLEANS)
-    return other if len(other) > (not is_one_template) else b""
+    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
+    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
 def has(values: bytes | None, flag: int) -> bool:

@@ -16,7 +16,7 @@ from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import ARTICLE_SHIFT
 from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, template_of
 from simhash_pipeline.specific_text import is_all_main, sample_similarity
-from simhash_pipeline.stores.contract import StoredPage, page_id
+from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.verdict import RejectedBy, bits_apart
 
 Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeated_text.py
@@ -103,9 +103,7 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
     if page.item_values is None or (has(page.item_values, TEXT) and _are_one_text(page, other)):
         return b""
     bits = _structure_bits(page, other) if page.site == other.site else None
-    addresses = {one.address or page_id(one.url) for one in (page, other)} if bits else ()
-    said, declare_one = other.item_values or NO_VALUES, len(addresses) == 1
-    return differing(page.item_values, said, bits, declare_one=declare_one)
+    return differing(page.item_values, other.item_values or NO_VALUES, bits)
 
 
 def _are_one_text(page: StoredPage, other: StoredPage) -> bool:

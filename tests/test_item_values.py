@@ -17,8 +17,10 @@ import pytest
 import scrapy
 from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
+from scrapy.http import HtmlResponse
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
+from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
     _shown,
@@ -65,6 +67,19 @@ def ld(price: str) -> str:
     return f'<script type="application/ld+json">{{"price": {price}}}</script>'
 
 
+UTC = timezone.utc
+TODAY = date.today()
+
+
+def at(secs: int) -> datetime:
+    return datetime.fromtimestamp(secs, UTC)
+
+
+def show(hour: int) -> datetime:
+    """A time of today, as of a film."""
+    return datetime(TODAY.year, TODAY.month, TODAY.day, hour)
+
+
 @pytest.mark.parametrize(
     ("beside", "values"),
     [
@@ -99,6 +114,60 @@ def ld(price: str) -> str:
         (("<img src=/i/red.jpg?x=1>", "<img src=/i/blue.jpg?x=2>"), ("/i/red.jpg", "/i/blue.jpg")),
         (("<p>尺码 大", "<p>尺码 小"), ("大", "小")),
         (("<p>red, blue", "<p>red, black"), (["red", "blue"], ["red", "black"])),
+        (("<p>86m²", "<p>92m²"), (86, 92)),
+        (("<p>256GB", "<p>512GB"), (256, 512)),
+        (("<p>1.5kg", "<p>2.5kg"), (1.5, 2.5)),
+        (("<p>45k–60k", "<p>50k–60k"), ((45_000, 60_000), (50_000, 60_000))),
+        (("<p>$1.25M", "<p>$1.35M"), (1_250_000, 1_350_000)),
+        (("<p>3,5 Mio. €", "<p>4 Mio. €"), (3_500_000, 4_000_000)),
+        (("<p>总价350万", "<p>总价360万"), (3_500_000, 3_600_000)),
+        (("<i>Serves 4</i><i>30 min</i>", "<i>Serves 6</i><i>30 min</i>"), (4, 6)),
+        (("<i title='4.5 out of 5'>", "<i title='4.4 out of 5'>"), (4.5, 4.4)),
+        (('<i aria-label="Rated 4.50 of 5">', '<i aria-label="Rated 4.00 of 5">'), (4.5, 4.0)),
+        ((ld("2999"), ld("3999")), (29.99, 39.99)),  # as Shopify has it
+        ((ld("2900"), ld("3900")), (29.0, 39.0)),
+        (
+            ("<option>Blue<option selected>XL", "<option>Red<option selected>XL"),
+            ("Blue / XL", "Red / XL"),
+        ),
+        (("<option>S<option>M", "<option>S<option>L"), (["S", "M"], ["S", "L"])),
+        (("<i data-size=S>", "<i data-size=M>"), ("S", "M")),  # letters of many words
+        (("<p>WX-1200", "<p>WX-1300"), ("WX1200", "WX1300")),
+        (("<p>978-3-16-148410-0", "<p>978-3-16-148411-7"), ("9783161484100", "9783161484117")),
+        (
+            ("<link href=//schema.org/InStock>", "<link href=//schema.org/OutOfStock>"),
+            ("in_stock", "out_of_stock"),
+        ),
+        (
+            ("<a href=/größe-1.pdf>", "<a href=/größe-2.pdf>"),
+            ("/gr%C3%B6%C3%9Fe-1.pdf", "/gr%C3%B6%C3%9Fe-2.pdf"),
+        ),
+        (("<p>Out of stock", "<p>12 in stock"), (0, 12)),
+        (("<p>€12.50", "<p>Free"), (12.5, Decimal("0.00"))),
+        (
+            ("<p>Sat, 5 Dec, 2.30pm", "<p>Sat, 5 Dec, 7.30pm"),
+            (datetime(2026, 12, 5, 14, 30), datetime(2026, 12, 5, 19, 30)),
+        ),
+        (
+            ("<p>05.12. 19 Uhr", "<p>05.12. 20 Uhr"),
+            (datetime(2026, 12, 5, 19), datetime(2026, 12, 5, 20)),
+        ),
+        (("<p>5th May 2024", "<p>6th May 2024"), (date(2024, 5, 5), date(2024, 5, 6))),
+        (
+            ("<i data-time=1733420000>", "<i data-time=1733420060>"),
+            (at(1_733_420_000), at(1_733_420_060)),
+        ),
+        (
+            ("<time datetime=2025-01-01T00:30+01:00>", "<time datetime=2025-01-01T00:45+01:00>"),
+            (
+                datetime(2024, 12, 31, 23, 30, tzinfo=UTC),
+                datetime(2024, 12, 31, 23, 45, tzinfo=UTC),
+            ),
+        ),
+        (
+            (f"<time datetime={TODAY}T14:00>", f"<time datetime={TODAY}T20:00>"),
+            (show(14), show(20)),
+        ),
         (
             ("<p>red 41", "<p>red 42"),
             ({"colour": "red", "size": 41}, {"colour": "red", "size": 42}),
@@ -119,6 +188,9 @@ def test_one_value_that_stands_on_its_page_tells_two_pages_apart(
     ("beside", "values"),
     [
         (("<p>12 comments", "<p>19 comments"), (12, 19)),
+        (("<p>1,234 comments", "<p>1,240 comments"), (1234, 1240)),
+        (("<p>3 hours ago", "<p>5 hours ago"), (3, 5)),
+        ((f"<p>{TODAY}", f"<p>{TODAY}"), (f"{TODAY:%Y%m%d}", f"{TODAY:%Y%m%d}7")),  # of a run
         (("<p>3 hours ago", "<p>5 hours ago"), ("3 hours ago", "5 hours ago")),
         (("", ""), ("5d41402abc4b2a76b9719d911017c592", "7d793037a0760186574b0282f2f435e7")),
         (("", ""), (1, 2)),  # of their addresses
@@ -161,7 +233,7 @@ def test_booleans_of_two_templates_differ_for_no_reason() -> None:
 def test_a_boolean_that_is_asked_for_counts_where_a_form_is_missing(
     fields: tuple[str, ...], is_kept: bool
 ) -> None:
-    """Their structures are 7 bits apart: others don't count then."""
+    """Their structures are 7 bits apart, as a print view's may be: others don't count then."""
     with Judge(options=Options(item_fields=fields)) as judge:
         judge.judge(A, page(f"<form><input><button>Buy</button></form>{_ROWS}"), {"in_stock": True})
         verdict = judge.judge(B, page(f"<p>Sold out{_ROWS}"), {"in_stock": False})
@@ -300,6 +372,27 @@ def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -
             for url, title in ((A, "Red shoe"), (B, "Blue shoe"), (f"{B}/copy", "Blue shoe"))
         ]
     assert found == [False, False, True]
+
+
+def test_a_date_that_has_no_day_before_or_after_says_what_it_says() -> None:
+    """As in data without an end."""
+    for year in ("0001-01-01", "9999-12-31"):
+        item = {"title": "Runner", "until": f"{year}T23:59:59+00:00"}
+        assert not second(("", item), ("", {**item, "price": True})).dropped
+
+
+def test_the_time_that_a_page_took_says_nothing_of_a_row() -> None:
+    request = scrapy.Request(A, meta={"download_latency": 0.123456789})
+    response = HtmlResponse(A, body=page().encode(), request=request)
+    item = {"title": "Runner", "secs": 0.123456789, "ms": round(123.456789, 3), "weight": 0.12}
+    for options, names in (
+        (Options(), ["title", "weight"]),
+        (Options(item_fields=("secs",)), ["secs"]),
+    ):
+        found = find_page(ItemAdapter(item), response, options)
+        assert found is not None
+        assert found.source.item is not None
+        assert [name for name, _ in found.source.item.pairs] == names
 
 
 def made_of_an_answer(

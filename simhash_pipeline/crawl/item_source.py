@@ -12,7 +12,14 @@ from simhash_pipeline.bits import hash_of
 from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
-from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
+from simhash_pipeline.page.source import (
+    ItemValues,
+    Source,
+    item_source,
+    item_url,
+    markup,
+    text_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +45,21 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
         texts = (text for each in _brought(response) for _, text in flat_values("", each))
         carried = frozenset(texts).intersection(text for _, text in source.item.pairs)
         item = source.item._replace(carried=carried, holds_page=not page.is_response)
+        item = _without_latency(item, response)
         source = source._replace(item=item)
     return page._replace(source=source)
+
+
+def _without_latency(item: ItemValues, response: Response) -> ItemValues:
+    """The item's values without what Scrapy measured, also rounded or in milliseconds."""
+    latency = response.meta.get("download_latency") if response.request else None
+    if item.is_named or not isinstance(latency, float):
+        return item
+    times = [latency, latency * 1_000]
+    times += [round(each, digits) for each in times for digits in (3, 4, 6)]
+    measured = {f"{each:.15g}" for each in times}
+    pairs = (each for each in item.pairs if each[0] in item.added or each[1] not in measured)
+    return item._replace(pairs=tuple(pairs))
 
 
 def _brought(response: Response) -> Iterator[Any]:
