@@ -132,6 +132,7 @@ PIECES = {
     "VALUES_A_READ",
     "table",
     "time",
+    "tree",
     "rows",
     "self._key_sql(block)",
     "self._tree(block)",
