@@ -1,10 +1,10 @@
 """What an item says, as a witness beside its page: values that stand on the page, and its text.
 
-The spider's selectors know what on a page is the thing that it is about. A value counts if it
-stands on the page that it was scraped from: no time of the crawl, digest or number of a row does.
-On one site, two pages of one template whose items have one differing value of one name are two
-things; where the templates differ, the same selectors may find other parts of the page, and two
-values must differ. A store keeps of an item
+The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
+the page that it was scraped from (see on_page.py), or was asked for; booleans and zeros in pages of
+one structure. On one site, two pages of one template whose items have one differing value of one
+name are two things; where the templates differ, the same selectors may find other parts of the
+page, and two values must differ. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
     values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, zeros if it
@@ -16,27 +16,28 @@ Values of names that share a byte are hashed together.
 
 from __future__ import annotations
 
-import html
 import re
 import sys
-import time
-from array import array
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date, datetime, timedelta, timezone
+from datetime import date
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property, lru_cache
-from itertools import islice
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote, urlsplit
-from zlib import crc32
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
-from simhash_pipeline.page.counters import without_counters
-from simhash_pipeline.page.folding import spelled
+from simhash_pipeline.on_page import (
+    MOST_CHARS,
+    SHORT_VALUE_CHARS,
+    Page,
+    folded_value,
+    is_of_the_crawl,
+    link_of,
+    path_of,
+    plain_value,
+)
 from simhash_pipeline.page.source import ItemValues, Source
 
 if TYPE_CHECKING:
@@ -55,66 +56,14 @@ LONG_BYTES = 300
 MOST_ROWS = 100
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
-_MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
-_MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
-_MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
-_MOST_PARTS, _MOST_JOINED = 50, 1_000  # of a value that is joined, and its characters
-_MOST_TAG = 1_000  # characters between a text and its tag
-_LEAST_RESPELLED = 6  # letters and digits that stand nowhere by chance
-_MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
-_RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
-_WORD = re.compile(r"[^\W_]+")
-_TAG = re.compile(r"<[^<>]*>")
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
-_DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
-_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
-_ISO_TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(r"[T ](\d\d):(\d\d)(?::00)?(?![:\d.])")  # behind a date
-# Spaces of all kinds are folded into this one, between thousands.
-# A unit may follow: 86m², 256GB, 5th.
-_NUMBER = re.compile(
-    r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*"
-    r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
-)
-_MAGNITUDES = {
-    **dict.fromkeys(("k", "tsd", "thousand"), 3),
-    **dict.fromkeys(("m", "mio", "mln", "million", "millionen"), 6),
-    **dict.fromkeys(("bn", "mrd", "billion"), 9),
-    **dict.fromkeys("万萬", 4),
-    **dict.fromkeys("亿億", 8),
-}
-_SHORTENED = re.compile(  # 45k, 1.25M, 3,5 Mio., 1.2万
-    rf"(?<![A-Za-z\d.,])(\d+)(?:[.,](\d{{1,3}}))? ?({'|'.join(_MAGNITUDES)})(?![a-z\d])"
-)
-_JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
-# A number alone or with its currency: €12.50, 12.50 EUR.
-_AMOUNT = re.compile(
-    r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
-)
-# Between the parts of "Blue / XL", "Stockholm, SE" and of lists.
-_JOINED = re.compile(r"\s*\n\s*|\s+[/|·–—-]\s+|[,;:]\s+")
-_LABEL = re.compile(
-    r"""\s(?:alt|aria-label|content|title)\s?=\s?(?:"([^"<>]{1,90})"|'([^'<>]{1,90})')"""
-)
-_DECIMALS = re.compile(r"\.?(\d{0,99})")
-_DAY_SECS = 86_400
-_SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-_OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 _SAME_FIELDS_BITS = 3
-_IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
-_UNSEEN_TAGS = ("<script", "<style", "<!--", "<template", "<noscript")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
-_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
 class Said(NamedTuple):
@@ -190,7 +139,7 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
             value = sorted(value, key=str)
         if isinstance(value, (list, tuple)):
             if value and all(isinstance(part, str) for part in value):
-                if text := "\n".join(value)[:_MOST_CHARS].strip():
+                if text := "\n".join(value)[:MOST_CHARS].strip():
                     yield name, text
             else:
                 todo += [(name, part) for part in reversed(value[:_MOST_NODES])]
@@ -217,7 +166,7 @@ def _text_of(value: Any) -> str:
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        text = value[:_MOST_CHARS]
+        text = value[:MOST_CHARS]
         # U+FFFD: the spider has read the page by a charset that isn't its own.
         return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
     if isinstance(value, bool):
@@ -227,7 +176,7 @@ def _text_of(value: Any) -> str:
     if type(value).__module__ == "builtins" and not isinstance(value, int):
         return ""
     # Numbers and dates, and what spells itself, as a HttpUrl.
-    return str(value).removesuffix(" 00:00:00")[:_MOST_CHARS]
+    return str(value).removesuffix(" 00:00:00")[:MOST_CHARS]
 
 
 def said_by(page: PageFingerprint, source: Source) -> Said:
@@ -242,7 +191,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     item = source.item
     if item is None:
         return NOTHING
-    seen = _Page(page, source)
+    seen = Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said = list[_Value]()
     text, is_part, is_here = None, False, False
@@ -250,11 +199,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
-        is_page = value not in item.carried or are_pages or not _path_of(value)
+        is_page = value not in item.carried or are_pages or not path_of(value)
         return plain if is_page and seen.is_brought(value) else ""
 
     for name, value in pairs:
-        plain = _folded(value)
+        plain = folded_value(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         is_unseen = value[0] == _UNSEEN
         if is_bare and (is_long or is_unseen) and name not in item.added:
@@ -279,7 +228,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
-            kept = " ".join(_plain(value).split())
+            kept = " ".join(plain_value(value).split())
         said.append(_Value(name, value, plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
@@ -305,19 +254,19 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
 def _weighs(value: str) -> bool:
     """Whether a value stands on no page by chance, as numbers and words of few letters do."""
-    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= _SHORT_VALUE_CHARS)
+    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= SHORT_VALUE_CHARS)
 
 
 def _has_words(value: str) -> bool:
     return value[0] != _UNSEEN and _TELLING.search(value) is not None
 
 
-def _row(said: list[_Value], page: _Page) -> bytes:
+def _row(said: list[_Value], page: Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
-    is_whole = all(one.kept or not one.plain or _is_of_the_crawl(one.text) for one in said)
+    is_whole = all(one.kept or not one.plain or is_of_the_crawl(one.text) for one in said)
     counted = [one for one in said if one.kept]
     is_named = any(page.links_once(one.text) for one in counted)
-    says = sorted(f"{one.name}\0{_link_of(one.text) or one.kept}" for one in counted)
+    says = sorted(f"{one.name}\0{link_of(one.text) or one.kept}" for one in counted)
     return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
 
 
@@ -343,410 +292,6 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
     return hash_of(name, 1)[0] or 1
-
-
-class _Text:
-    """A text in which words are looked for: those of a list of thousands of rows by an index."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._scanned = 0
-
-    @cached_property
-    def _starts(self) -> array[int]:
-        """Where each run of letters and digits begins, by its checksum: 8 bytes each."""
-        runs = _RUN.finditer(self.text)
-        return array("Q", sorted(_checksum(run[0]) << 32 | run.start() for run in runs))
-
-    def _starts_of(self, run: str) -> tuple[int, int]:
-        """From where to where in `_starts` a run's are."""
-        sums = (_checksum(run), _checksum(run) + 1)
-        first, last = (bisect_left(self._starts, each << 32) for each in sums)
-        return first, last
-
-    def has_number(self, spelled_so: set[str]) -> bool:
-        """Whether one of these is a number in it, but in no counter."""
-        return not (spelled_so.isdisjoint(self._numbers) or spelled_so.isdisjoint(self._uncounted))
-
-    @cached_property
-    def _numbers(self) -> frozenset[str]:
-        return _numbers_in(self.text)
-
-    @cached_property
-    def _uncounted(self) -> frozenset[str]:
-        lines = self.text.splitlines()
-        left = (without_counters(line, is_main=False, is_above=False) for line in lines)
-        return _numbers_in("\n".join(left))
-
-    @cached_property
-    def letters(self) -> str:
-        """Its letters and digits alone."""
-        return _letters_of(self.text)
-
-    def has(self, word: str) -> bool:
-        return any(True for _ in self.places(word))
-
-    def places(self, word: str) -> Iterator[int]:
-        """Where a word stands, not within another; a bounded number of places is looked at."""
-        self._scanned += len(self.text)
-        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
-        for place in self._indexed(word) if by_index else self._found(word):
-            if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
-                yield place
-
-    def _found(self, word: str) -> Iterator[int]:
-        place = self.text.find(word) if word else -1
-        for _ in range(_MOST_PLACES):
-            if place < 0:
-                return
-            yield place
-            place = self.text.find(word, place + len(word))
-        if place >= 0:  # a letter or a digit is within many words
-            found = (each.start() for each in _whole(word).finditer(self.text, place))
-            yield from islice(found, _MOST_PLACES)
-
-    def _indexed(self, word: str) -> Iterator[int]:
-        """The same by the run of the word that the text has least often."""
-        runs = [(*self._starts_of(run[0]), run.start()) for run in _RUN.finditer(word)]
-        first, last, within = min(runs, key=lambda run: run[1] - run[0])
-        starts = self._starts[first : min(last, first + _MOST_STARTS)]
-        places = ((start & 0xFFFFFFFF) - within for start in starts)
-        places = (start for start in places if start >= 0)
-        return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
-
-
-def _numbers_in(text: str) -> frozenset[str]:
-    """Without joints; 45k is 45 and 45000."""
-    found = {number.translate(_JOINTS) for number in _NUMBER.findall(text)}
-    for whole, fraction, magnitude in _SHORTENED.findall(text):
-        found.add(f"{whole}{fraction.ljust(_MAGNITUDES[magnitude], '0')}")
-    return frozenset(found)
-
-
-def _checksum(run: str) -> int:
-    return crc32(run.encode("utf-8", "replace"))
-
-
-def _whole(word: str) -> re.Pattern[str]:
-    """A word that isn't within another."""
-    joined = _RUN.pattern.removesuffix("+")
-    before = f"(?<!{joined})" if _RUN.match(word[0]) else ""
-    behind = f"(?!{joined})" if _RUN.match(word[-1]) else ""
-    return re.compile(f"{before}{re.escape(word)}{behind}")
-
-
-class _Page:
-    """What an item's values are looked for in: what of its page is visible, and its source."""
-
-    def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = _shown(page.title, page.text, page.left_out, source.page)
-        self._source = source.page if source.is_text else source.html
-        self._url = _Text(unquote(source.url).lower())
-
-    def witnessed(self, text: str, plain: str) -> str:
-        """What of a short value counts; "" of one that stands nowhere on the page."""
-        if path := _path_of(text):
-            is_held = self.holds(path) or self.holds(unquote(path))
-            return path if is_held and not self.is_own_address(text) else ""
-        if not plain or self.shows(plain):
-            return plain
-        if any(shown.has(plain) for shown in self._shown):
-            return ""  # in a counter
-        if self._shows_number(text) or self._shows_time(text):
-            return plain
-        is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
-        is_held = is_held or self._is_joined(text) or self._is_respelled(text)
-        return plain if is_held and not self.is_own_address(text) else ""
-
-    def _is_joined(self, text: str) -> bool:
-        """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
-        parts = _JOINED.split(text) if len(text) <= _MOST_JOINED else []
-        return 1 < len(parts) <= _MOST_PARTS and all(
-            self.witnessed(part, _folded(part)) for part in parts
-        )
-
-    def _is_respelled(self, text: str) -> bool:
-        """Whether its letters and digits are here with other signs: WX1200 as WX-1200.
-
-        The crawl's day, which names a run, may stand here, too.
-        """
-        letters = _letters_of(spelled(text).lower())
-        if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or _is_of_the_crawl(text):
-            return False
-        if any(_letters_of(day) in letters for day in _days_about_now()):
-            return False
-        return any(letters in each.letters for each in self._shown) or self.holds(letters)
-
-    def shows(self, plain: str) -> bool:
-        """Whether it is visible as it stands, or each of its words."""
-        return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
-
-    def _stands(self, words: str) -> bool:
-        """Whether they stand in the visible text, and in no counter."""
-        has_digit = any(map(str.isdigit, words))
-        found = ((each.text, place) for each in self._shown for place in each.places(words))
-        for shown, place in found:
-            if not has_digit:
-                return True
-            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-            line = shown[first : len(shown) if last < 0 else last]
-            if words in without_counters(line, is_main=False, is_above=False):
-                return True
-        return False
-
-    def _shows_number(self, text: str) -> bool:
-        """Whether a number is visible in another notation, as 1,299.00, or in a label's text."""
-        spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
-        digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
-        found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
-        return any(each.has_number(found) for each in (*self._shown, _labels(self._source)))
-
-    def _shows_time(self, text: str) -> bool:
-        """Whether a time is visible, or a date's day and year or time; pages may leave out years.
-
-        Today may be that of the crawl, if its seconds aren't zero.
-        """
-        if time_of_day := _TIME.fullmatch(text):
-            return self._shows_clock(*time_of_day.groups())
-        found = _ISO_DATE.match(text)
-        if found is None:
-            return False
-        clock = _CLOCK.match(text, found.end())
-        is_at = clock is not None and self._shows_clock(*clock.groups())
-        if found[0] in _days_about_now():
-            return is_at
-        year, month, day = found.groups()
-        days = {day, day.lstrip("0")}
-        has_day = any(map(self._stands, days)) or any(each.has_number(days) for each in self._shown)
-        if has_day and (is_at or self._stands(year)):
-            return True
-        pairs = [(day, month), (month, day)]
-        pairs += [(one.lstrip("0"), other.lstrip("0")) for one, other in pairs]
-        short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
-        return any(map(self._stands, short))
-
-    def _shows_clock(self, hour: str, minute: str) -> bool:
-        """Whether a time of the day is visible: 19:30 as 7.30pm, 19:00 as 7 pm."""
-        hours = {hour, hour.lstrip("0") or "0", str((int(hour) - 1) % 12 + 1)}
-        forms = [f"{each}{sign}{minute}" for each in hours for sign in ":.h"]
-        forms += [f"{form}{half}" for form in forms for half in ("am", "pm")]
-        if minute == "00":
-            words = ("am", " am", "pm", " pm", "h", " h", " uhr")
-            forms += [f"{each}{word}" for each in hours for word in words]
-        return any(map(self._stands, forms))
-
-    def holds(self, text: str) -> bool:
-        """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        text = text.lower()
-        return any(
-            len(text) >= _SHORT_VALUE_CHARS
-            or _is_marked(source, place, place + len(text))
-            or _is_between_tags(source, place, place + len(text))
-            for source, place in self._held(text)
-        )
-
-    def _holds_number(self, text: str) -> bool:
-        """Whether its source has a number with other zeros, between marks; or it counts cents."""
-        number = _number(text)
-        return any(
-            (decimals := _DECIMALS.match(source, place + len(whole))) is not None
-            and decimals[1].rstrip("0") == fraction.rstrip("0")
-            and _is_marked(source, place, decimals.end())
-            for spelled_so in (number, *_hundredth_and_hundredfold(number))
-            for whole, point, fraction in [spelled_so.partition(".")]
-            if whole.isdigit()
-            for source, place in self._held(f"{whole}{point}")
-        )
-
-    def _holds_date(self, text: str) -> bool:
-        """Whether its source has a date, with a time or another one, or as seconds of 1970.
-
-        Of today it has the time, too, if its seconds are zero: else it may be that of the crawl.
-        """
-        found = _ISO_DATE.match(text)
-        if found is None:
-            return False
-        begun, whole = found[0][:-2], [found[0]]
-        if found[0] in _days_about_now():
-            clock = _CLOCK.match(text, found.end())
-            whole = [f"{found[0]}{sign}{clock[1]}:{clock[2]}" for sign in "t "] if clock else []
-        return self._holds_instant(text) or any(
-            source.startswith(each, place) for source, place in self._held(begun) for each in whole
-        )
-
-    def _holds_instant(self, text: str) -> bool:
-        """Whether its source has a time as seconds since 1970, or in another time zone."""
-        at = _instant_of(time := _ISO_TIME.match(text))
-        if time is None or at is None or text[:10] in _days_about_now():
-            return False
-        secs = str(int(at.timestamp()))
-        if self.holds(secs) or self.holds(f"{secs}000"):
-            return True
-        days = [at + timedelta(days=days) for days in (-1, 0, 1)] if time[7] else []
-        begun = {day.strftime("%Y-%m-") for day in days}
-        found = (_ISO_TIME.match(*each) for month in begun for each in self._held(month))
-        return any(each is not None and each[7] and _instant_of(each) == at for each in found)
-
-    def _held(self, word: str) -> Iterator[tuple[str, int]]:
-        """Where its source has a word, without case."""
-        return (
-            (each.text, place) for each in _sources(self._source) for place in each.places(word)
-        )
-
-    def links_once(self, url: str) -> bool:
-        """Whether the page links to it as one row does; what all rows link to names none."""
-        link = _link_of(url).lower()
-        found = (sum(1 for _ in each.places(link)) for each in _sources(self._source))
-        return len(link) >= _SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
-
-    def is_own_address(self, text: str) -> bool:
-        return self._url.has(unquote(_link_of(text) or _path_of(text) or text).lower())
-
-    def is_brought(self, text: str) -> bool:
-        """Whether a value that stands nowhere here may say something of another page."""
-        return not (self.is_own_address(text) or _is_of_the_crawl(text))
-
-
-# All rows of a page are looked for in the same texts, which are folded once.
-@lru_cache(maxsize=2)
-def _shown(title: str, text: str, left_out: str, markup: str) -> list[_Text]:
-    """What they show, folded; a letter may fold to eighteen."""
-    found = [f"{title}\n{text}\n{left_out}", html.unescape(_TAG.sub("\n", markup[:_MOST_CHARS]))]
-    folded = (spelled(each[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for each in found if each)
-    return [_Text(each) for each in folded]
-
-
-@lru_cache(maxsize=2)
-def _sources(held: bytes | str) -> list[_Text]:
-    """A page in lower case; and without the escapes of HTML and JSON, where it has any."""
-    source = held if isinstance(held, str) else held.decode("utf-8", "replace")
-    plain = html.unescape(source) if "&" in source else source
-    plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
-    return [_Text(each.lower()) for each in dict.fromkeys((source, plain))]
-
-
-@lru_cache(maxsize=2)
-def _labels(held: bytes | str) -> _Text:
-    """What attributes say to readers: "4.5 out of 5 stars"."""
-    found = _LABEL.findall(_sources(held)[-1].text)
-    return _Text(spelled("\n".join(first or second for first, second in found)).lower())
-
-
-def _is_marked(source: str, place: int, end: int) -> bool:
-    """Whether it is between marks of HTML or JSON."""
-    return (
-        source[max(0, place - 2) : place].strip()[-1:] in _OPENS and source[end : end + 1] in _ENDS
-    )
-
-
-def _is_between_tags(source: str, place: int, end: int) -> bool:
-    """Whether it is in a text of the page, which that of another element may touch."""
-    opened = source.rfind(">", max(0, place - _MOST_TAG), place) + 1
-    tag = source.rfind("<", max(0, opened - _MOST_TAG), opened)
-    closed = source.find("<", end, end + _MOST_TAG)
-    if opened == 0 or tag < 0 or closed < 0 or source.startswith(_UNSEEN_TAGS, tag):
-        return False
-    text = source[opened:closed]
-    if "<" in text or ">" in text:
-        return False
-    return source[place:end] in without_counters(text, is_main=False, is_above=False)
-
-
-def _number(text: str) -> str:
-    """A number without its currency, and without zeros after its point; "" for another text."""
-    amount = _AMOUNT.fullmatch(text)
-    number = amount[1].strip() if amount else ""
-    return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
-
-
-def _hundredth_and_hundredfold(number: str) -> list[str]:
-    """A price in cents as one in euros, and one in euros, of one at least, in cents."""
-    whole, _, fraction = number.partition(".")
-    if not whole.isdigit() or len(fraction) > 2:
-        return []
-    found = [] if whole == "0" else [f"{whole}{fraction.ljust(2, '0')}"]
-    return found if fraction else [*found, f"{whole[:-2]}.{whole[-2:]}"]
-
-
-def _instant_of(time: re.Match[str] | None) -> datetime | None:
-    """In UTC, without fractions of a second, as that of no time zone is; None of no time.
-
-    (`datetime.fromisoformat` reads other times in each Python.)
-    """
-    if time is None:
-        return None
-    parts, zone = [int(part or 0) for part in time.groups()[:6]], time[7] or "Z"
-    ahead = zone[0] in "+-" and timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
-    try:
-        at = datetime(*parts, tzinfo=timezone.utc) - (ahead or timedelta())  # type: ignore[arg-type, misc]
-    except (ValueError, OverflowError):
-        return None
-    return at if 1970 <= at.year < 9999 else None
-
-
-def _letters_of(text: str) -> str:
-    return "".join(_WORD.findall(text))
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    escape = found[1]
-    if escape[0] == "u":
-        return chr(int(escape[1:], 16))
-    return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
-
-
-def _is_of_the_crawl(text: str) -> bool:
-    """Whether it is a digest, a UUID or a time of today: what spiders add."""
-    try:
-        number = float(text)
-    except ValueError:
-        is_now = text[:10] in _days_about_now() and ":" in text
-        return is_now or _DIGEST.fullmatch(text) is not None
-    return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
-
-
-def _days_about_now() -> set[str]:
-    now = time.time()
-    return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
-
-
-@lru_cache(maxsize=8)
-def _path_of(text: str) -> str:
-    """The path of a URL, or else its host; "" for another text."""
-    if not (text.startswith("/") or "://" in text[:12]) or text.split() != [text]:
-        return ""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return ""
-    return parts.path.strip("/") or parts.netloc
-
-
-def _link_of(text: str) -> str:
-    """A URL but for its scheme and host; "" for another text, and for an image's."""
-    path = _path_of(text)
-    if not path or _IMAGE.search(path):
-        return ""
-    return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
-
-
-def _joins(text: str, place: int) -> bool:
-    """Whether a word goes on here; in Chinese any place may end one."""
-    if not 0 < place < len(text):
-        return False
-    before, after = text[place - 1], text[place]
-    return before.isalnum() and after.isalnum() and before < "\u2e80" and after < "\u2e80"
-
-
-def _folded(text: str) -> str:
-    """In one spelling and lower case, without markup, runs of white space and counters."""
-    lines = _plain(text).splitlines()
-    lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
-    return " ".join(" ".join(lines).split())
-
-
-def _plain(text: str) -> str:
-    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
 # --- two items

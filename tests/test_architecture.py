@@ -13,7 +13,7 @@ import simhash_pipeline
 from simhash_pipeline.stores.contract import Store
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
-ENGINE = {"bits", "errors", "item_values", "options", "page", "stores", "urls"} | {
+ENGINE = {"bits", "errors", "item_values", "on_page", "options", "page", "stores", "urls"} | {
     "twins",
     "verdict",
     "judge",
@@ -32,7 +32,8 @@ ROOMS = {
     "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "item_values": {"bits", "options", "page"},
+    "on_page": {"page"},
+    "item_values": {"bits", "on_page", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
     "candidates": {"options", "stores", "twins", "verdict"},

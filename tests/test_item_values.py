@@ -23,8 +23,6 @@ from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
-    _shown,
-    _Text,
     as_row,
     names_itself,
     row_keys,
@@ -32,6 +30,7 @@ from simhash_pipeline.item_values import (
     said_by,
     with_values,
 )
+from simhash_pipeline.on_page import Text, _shown
 from simhash_pipeline.page.source import Source
 from tests.crawl.trap_site import prose
 
@@ -703,7 +702,7 @@ def test_all_rows_of_a_page_are_looked_for_in_one_folded_text() -> None:
 )
 def test_an_index_finds_what_a_search_finds(word: str) -> None:
     """As in the text of a list of a thousand rows."""
-    text = _Text("red boot 41\nboots, 红 boot-42 x41 41 红boot")
+    text = Text("red boot 41\nboots, 红 boot-42 x41 41 红boot")
     found = [*text.places(word)]
     text._scanned = 10**9
     assert [*text.places(word)] == found
@@ -711,7 +710,7 @@ def test_an_index_finds_what_a_search_finds(word: str) -> None:
 
 def test_a_short_word_mostly_within_others_is_found_by_both_or_neither() -> None:
     """Else what an item says depended on what was looked for before."""
-    text = _Text("141 " * 101 + "41")
+    text = Text("141 " * 101 + "41")
     found = [*text.places("41")]
     text._scanned = 10**9
     assert [*text.places("41")] == found
@@ -719,7 +718,7 @@ def test_a_short_word_mostly_within_others_is_found_by_both_or_neither() -> None
 
 def test_an_index_of_words_takes_eight_bytes_for_each() -> None:
     """A page may have a million."""
-    text = _Text(" ".join(f"{n:x}" for n in range(1_000_000, 1_200_000)))
+    text = Text(" ".join(f"{n:x}" for n in range(1_000_000, 1_200_000)))
     text._scanned = 10**9
     tracemalloc.start()
     assert text.has(f"{1_100_000:x}")
@@ -739,7 +738,7 @@ def test_a_number_of_millions_of_digits_is_read_once() -> None:
 
 def test_the_words_of_a_long_list_are_found_by_an_index() -> None:
     """Else each of thousands of rows is looked for in all of the page."""
-    text = _Text("\n".join(f"boot {n} of the list" for n in range(20_000)))
+    text = Text("\n".join(f"boot {n} of the list" for n in range(20_000)))
     assert all(text.has(f"boot {n} of") for n in range(100))
     assert "_starts" not in vars(text)
     assert all(text.has(f"boot {n} of") for n in range(100, 400))
