@@ -183,17 +183,19 @@ class Page:
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := path_of(text):
-            is_held = self.holds(path) or self.holds(unquote(path))
-            return path if is_held and not self.is_own_address(text) else ""
+            if self.is_own_address(text):
+                return ""
+            return path if self.holds(path) or self.holds(unquote(path)) else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
             return ""  # in a counter
         if self._shows_number(text) or self._shows_time(text):
             return plain
+        if self.is_own_address(text):
+            return ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
-        is_held = is_held or self._is_joined(text) or self._is_respelled(text)
-        return plain if is_held and not self.is_own_address(text) else ""
+        return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
 
     def _is_joined(self, text: str) -> bool:
         """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
