@@ -416,10 +416,12 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
 
 
 def earlier_records(path: Path) -> list[Drop | Run]:
-    """Those in the log's last mebibyte, the last one first; none of a log that can't be read."""
+    """Those in the log's last mebibyte, the last one first, as far back as they can be read."""
+    found: list[Drop | Run] = []
     with suppress(DropLogError):  # the crawl starts all the same
-        return [*_last_records(path)] if path.is_file() else []  # to open a pipe would wait
-    return []
+        for record in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
+            found.append(record)  # noqa: PERF402  # those before an error stay
+    return found
 
 
 def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) -> list[str]:

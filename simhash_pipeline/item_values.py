@@ -205,16 +205,15 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     for name, value in pairs:
         plain = folded_value(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        is_unseen = value[0] == _UNSEEN
-        if is_bare and (is_long or is_unseen) and name not in item.added:
+        unseen = plain if value[0] == _UNSEEN else ""
+        if _ZERO.fullmatch(value) and not is_bare:
+            unseen = _NOTHING
+        if is_bare and (is_long or unseen) and name not in item.added:
             continue
-        if is_unseen:
+        if unseen:
             # One that was asked for is a value like others, see `_BOOLEANS`.
-            kept = plain.lstrip(_UNSEEN) if name in item.added else plain
+            kept = unseen.lstrip(_UNSEEN) if name in item.added else unseen
             said.append(_Value(name, value, plain, kept))
-            continue
-        if _ZERO.fullmatch(value) and not (item.is_named or is_bare):
-            said.append(_Value(name, value, plain, _NOTHING))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)

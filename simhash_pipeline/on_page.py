@@ -36,7 +36,9 @@ _MOST_PARTS, _MOST_JOINED = 50, 1_000  # of a value that is joined, and its char
 _MOST_TAG = 1_000  # characters between a text and its tag
 _LEAST_RESPELLED = 6  # letters and digits that stand nowhere by chance
 MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
-_RUN = re.compile(r"[^\W_\u2e80-\U0010ffff]+")  # that nothing but its whole is found in
+_LETTER = r"[^\W_\u2e80-\U0010ffff]"
+# What an index has: a row of letters, in which nothing but its whole is found, or two characters.
+_RUN = re.compile(rf"{_LETTER}+|(?=([\u2e80-\U0010ffff]{{2}}))")
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
@@ -91,9 +93,8 @@ class Text:
 
     @cached_property
     def _starts(self) -> array[int]:
-        """Where each run of letters and digits begins, by its checksum: 8 bytes each."""
-        runs = _RUN.finditer(self.text)
-        return array("Q", sorted(_checksum(run[0]) << 32 | run.start() for run in runs))
+        """Where each run begins, by its checksum: 8 bytes each."""
+        return array("Q", sorted(_checksum(run) << 32 | at for run, at in _runs(self.text)))
 
     def _starts_of(self, run: str) -> tuple[int, int]:
         """From where to where in `_starts` a run's are."""
@@ -144,7 +145,7 @@ class Text:
 
     def _indexed(self, word: str) -> Iterator[int]:
         """The same by the run of the word that the text has least often."""
-        runs = [(*self._starts_of(run[0]), run.start()) for run in _RUN.finditer(word)]
+        runs = [(*self._starts_of(run), at) for run, at in _runs(word)]
         first, last, within = min(runs, key=lambda run: run[1] - run[0])
         starts = self._starts[first : min(last, first + _MOST_STARTS)]
         places = ((start & 0xFFFFFFFF) - within for start in starts)
@@ -160,15 +161,19 @@ def _numbers_in(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _runs(text: str) -> Iterator[tuple[str, int]]:
+    """Each run, and where it begins."""
+    return ((found[1] or found[0], found.start()) for found in _RUN.finditer(text))
+
+
 def _checksum(run: str) -> int:
     return crc32(run.encode("utf-8", "replace"))
 
 
 def _whole(word: str) -> re.Pattern[str]:
     """A word that isn't within another."""
-    joined = _RUN.pattern.removesuffix("+")
-    before = f"(?<!{joined})" if _RUN.match(word[0]) else ""
-    behind = f"(?!{joined})" if _RUN.match(word[-1]) else ""
+    before = f"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
+    behind = f"(?!{_LETTER})" if re.match(_LETTER, word[-1]) else ""
     return re.compile(f"{before}{re.escape(word)}{behind}")
 
 
@@ -414,10 +419,12 @@ def _instant_of(time: re.Match[str] | None) -> datetime | None:
     """
     if time is None:
         return None
-    parts, zone = [int(part or 0) for part in time.groups()[:6]], time[7] or "Z"
-    ahead = zone[0] in "+-" and timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
+    year, month, day, hour, minute, second = (int(part or 0) for part in time.groups()[:6])
+    sign, ahead = (time[7] or "Z")[0], timedelta()
+    if sign in "+-":
+        ahead = timedelta(hours=int(time[7][:3]), minutes=int(sign + time[7][-2:]))
     try:
-        at = datetime(*parts, tzinfo=timezone.utc) - (ahead or timedelta())  # type: ignore[arg-type, misc]
+        at = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc) - ahead
     except (ValueError, OverflowError):
         return None
     return at if 1970 <= at.year < 9999 else None

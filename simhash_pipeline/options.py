@@ -297,9 +297,9 @@ class Options:
     spider in Scrapy's data directory. None writes no log.
     """
     item_fields: tuple[str, ...] | None = _option((), or_none(NAMES))
-    """The item fields whose values distinguish pages. `()`: booleans, and all values found on the
-    page. `("+rating",)`: this field too, found or not. `("-position",)`: all but this. `("sku",
-    "price")`: only these, every change in them. None: no field.
+    """The item fields whose values distinguish pages. `()`: booleans, zeros, and all values found
+    on the page. `("+rating",)`: this field too, found or not. `("-position",)`: all but this.
+    `("sku", "price")`: only these, every change in them. None: no field.
     """
     answers: str | None = _option(None, or_none(_PATH))
     """The CSV file of answers that the report saved. Pairs answered "another page" are never

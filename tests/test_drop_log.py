@@ -14,6 +14,7 @@ from simhash_pipeline.drop_log import (
     DropLog,
     Run,
     Timeline,
+    earlier_records,
     iso_time,
     last_run,
     read_log,
@@ -272,6 +273,20 @@ def test_of_a_long_log_only_the_end_is_read(tmp_path: Path) -> None:
     path = write_log(tmp_path / "log", [drop(run="run-1")])
     path.write_bytes(b"x" * 2_000_000 + b"\n" + path.read_bytes())
     assert last_run(path) == "run-1"
+
+
+def test_the_records_behind_a_damaged_line_are_read(tmp_path: Path) -> None:
+    """What was logged before it is no reason to forget what the last crawl logged."""
+    path = write_log(tmp_path / "drops.jsonl", [drop(url="http://a.example/1")])
+    with path.open("a") as log:
+        log.write('{"schema": 1, "run": 5}\n')
+    later = write_log(tmp_path / "later.jsonl", [drop(url="http://a.example/2"), closing()])
+    with path.open("a") as log:
+        log.write(later.read_text())
+    last, before = earlier_records(path)
+    assert isinstance(last, Run)
+    assert isinstance(before, Drop)
+    assert before.url == "http://a.example/2"
 
 
 def test_of_no_log_there_is_no_last_run(tmp_path: Path) -> None:
