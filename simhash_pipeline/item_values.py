@@ -85,38 +85,46 @@ class _Value(NamedTuple):
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
-    """The source with all that the item holds but its page, or what ITEM_FIELDS names of it.
+    """The source with what `values_of` its item holds."""
+    return source._replace(item=values_of(source, item, options))
+
+
+def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
+    """All that the item holds but its page, or what ITEM_FIELDS names of it.
 
     A text's title is judged with it. A field whose own code fails is left out.
     """
     if options.item_fields is None:
-        return source._replace(item=None)
-    is_named = bool(_named(options))
-    found, added = list[tuple[str, str]](), set[str]()
+        return None
+    found: list[tuple[str, str]] = []
+    added: set[str] = set()
+    is_named, added_names = bool(_named(options)), _signed(options, "+")
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
             continue
         with suppress(Exception):  # the item's own
             values = [*flat_values(str(name), item[name])]
             found += values
-            if f"+{name}" in (options.item_fields or ()):
+            if str(name) in added_names:
                 added.update(flat for flat, _ in values)
-    pairs = tuple(found[:_MOST_VALUES])
-    return source._replace(item=ItemValues(pairs, is_named=is_named, added=frozenset(added)))
+    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:
     """The fields, of an item with these, whose values may count."""
     if options.item_fields is None:
         return []
-    named = _named(options)
-    added, left_out = ({n[1:] for n in options.item_fields if n[0] == sign} for sign in "+-")
-    left_out |= options.page_fields - named - added
+    named, added = _named(options), _signed(options, "+")
+    left_out = _signed(options, "-") | (options.page_fields - named - added)
     return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
 def _named(options: Options) -> set[str]:
     return {name for name in options.item_fields or () if name[0] not in "+-"}
+
+
+def _signed(options: Options, sign: str) -> set[str]:
+    return {name[1:] for name in options.item_fields or () if name[0] == sign}
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:
@@ -193,7 +201,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         return NOTHING
     seen = Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
-    said = list[_Value]()
+    said: list[_Value] = []
     text, is_part, is_here = None, False, False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
 
@@ -275,7 +283,8 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
-    names, by_byte = dict[int, str](), dict[int, list[str]]()
+    names: dict[int, str] = {}
+    by_byte: dict[int, list[str]] = {}
     for name, *_, kept in said:
         of_name = by_byte.setdefault(byte := byte_of(name), [])
         if kept:

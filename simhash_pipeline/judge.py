@@ -133,8 +133,8 @@ class Judge:
         """
         host = (page.namespace, page.host)
         if page.sample is not None:
-            template = self.repeated_text.template(host, page.structure)
-            page = page.with_sample(specific_sample(page.sample, template.repeated))
+            repeated = self.repeated_text.template(host, page.structure).repeated
+            page = page.with_sample(specific_sample(page.sample, repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
         if verdict.stored and verdict.known_rows and page.item_values is not None:
@@ -237,8 +237,7 @@ class Judge:
         if previous and verdict.reason != "canonical":
             verdict = replace(verdict, reason="changed")
         if previous and previous.item_values is not None:
-            known = tuple(item_values.rows_in(previous.item_values))
-            verdict = replace(verdict, known_rows=known)
+            verdict = replace(verdict, known_rows=tuple(item_values.rows_in(previous.item_values)))
         return Action.KEEP, verdict
 
     def _unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> Verdict:
@@ -297,7 +296,8 @@ class Judge:
         view.one_site = self.options.scope == "site"
         yield from (Neighbour(other, "item") for other in self._with_this_row(page, view))
         found = candidates(page, view, self.options)
-        text_has_two_names, of_other_names = False, list[Neighbour]()
+        text_has_two_names = False
+        of_other_names: list[Neighbour] = []
         for other, reason in islice(found, _MAX_COMPARED if self.options.second_look else None):
             neighbour = self._tested(page, other, reason, view)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")

@@ -9,7 +9,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.bits import hash_of
-from simhash_pipeline.item_values import flat_values, with_values
+from simhash_pipeline.item_values import flat_values, values_of
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import (
@@ -40,26 +40,29 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     page = _found(adapter, response, options)
     if page is None:
         return None
-    source = with_values(page.source, adapter, options)
-    if source.item is not None and response is not None:
-        texts = (text for each in _brought(response) for _, text in flat_values("", each))
-        carried = frozenset(texts).intersection(text for _, text in source.item.pairs)
-        item = source.item._replace(carried=carried, holds_page=not page.is_response)
-        item = _without_latency(item, response)
-        source = source._replace(item=item)
-    return page._replace(source=source)
+    source, item = page.source, values_of(page.source, adapter, options)
+    if item is not None and response is not None:
+        texts = {text for each in _brought(response) for _, text in flat_values("", each)}
+        item = ItemValues(
+            _without_latency(item, response),
+            item.is_named,
+            item.added,
+            holds_page=not page.is_response,
+            carried=frozenset([text for _, text in item.pairs if text in texts]),
+        )
+    return ItemPage(Source(*source[:-1], item), page.is_response)
 
 
-def _without_latency(item: ItemValues, response: Response) -> ItemValues:
+def _without_latency(item: ItemValues, response: Response) -> tuple[tuple[str, str], ...]:
     """The item's values without what Scrapy measured, also rounded or in milliseconds."""
     latency = response.meta.get("download_latency") if response.request else None
-    if item.is_named or not isinstance(latency, float):
-        return item
+    has_number = any(text[0].isdigit() for _, text in item.pairs)
+    if item.is_named or not has_number or not isinstance(latency, float):
+        return item.pairs
     times = [latency, latency * 1_000]
     times += [round(each, digits) for each in times for digits in (3, 4, 6)]
     measured = {f"{each:.15g}" for each in times}
-    pairs = (each for each in item.pairs if each[0] in item.added or each[1] not in measured)
-    return item._replace(pairs=tuple(pairs))
+    return tuple(each for each in item.pairs if each[0] in item.added or each[1] not in measured)
 
 
 def _brought(response: Response) -> Iterator[Any]:

@@ -44,9 +44,12 @@ _8, _16 = {"width": ID_SIZE}, {"width": 16}
 _NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StoredPage:
-    """A kept page as it is stored: a field here is a column in all stores and in Parquet files."""
+    """A kept page as it is stored: a field here is a column in all stores and in Parquet files.
+
+    Nobody changes one. It isn't frozen, as then 23 fields take six times as long to set.
+    """
 
     url: str  # the canonical key, unique within the namespace
     namespace: str  # "" by default; look-ups see only pages of one namespace

@@ -51,6 +51,23 @@ _BYTES_AT = [at for at, one in enumerate(contract.COLUMNS) if one.type == "bytes
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
 
 
+# Whether any row has a page's key, or its value of a column: asked at once, as a look-up of each
+# takes as long as this of all.
+_ASKED = {
+    "url": "page WHERE url_hash = ?1",
+    "row_keys": "item_row WHERE row_key = ?4",
+    **{
+        name: f"page WHERE namespace = ?3 AND {name} = ?{number}"
+        for number, name in enumerate(contract.SAME_COLUMNS, 5)
+    },
+}
+_HELD = " UNION ALL ".join(
+    f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {rows})"
+    for name, rows in [*_ASKED.items(), ("address", "page WHERE url_hash = ?2")]
+)
+_asked_of = attrgetter("row_keys", *contract.SAME_COLUMNS)
+
+
 class Index(Protocol):
     """Finds pages by the fingerprints of one column: a MemoryIndex or a DiskIndex."""
 
@@ -161,7 +178,8 @@ class Rows:
                 values[at] = bytearray(values[at])  # see column_value
         url_hash = _key(page.namespace, page.url)[0]
         self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
-        self._insert_rows(page.namespace, page.url, page.row_keys)
+        if page.row_keys is not None:
+            self._insert_rows(page.namespace, page.url, page.row_keys)
         self._inserted.append((page_id, page))
         self._newest_id = page_id
         return page_id
@@ -199,9 +217,19 @@ class RowsView(View):
     def __init__(self, rows: Rows, page: StoredPage) -> None:
         self._rows = rows
         self._cursor = rows.cursor
+        self._held = self._held_columns(page)
         super().__init__(page)
 
+    def _held_columns(self, page: StoredPage) -> set[str]:
+        """The columns whose value of the page any row has, of any site; "url": that of its key."""
+        place = _hash(page.namespace, page.address or b"")
+        asked = (None if each is None else bytearray(each[: contract.ID_SIZE]) for each in _asked_of(page))
+        values = (_key(page.namespace, page.url)[0], place, page.namespace, *asked)
+        return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
+
     def page_of(self, url: str) -> StoredPage | None:
+        if url == self._page.url and "url" not in self._held:
+            return None
         found = chosen_pages(self._cursor, f"WHERE {SAME_KEY}", *_key(self._page.namespace, url))
         return found[0][1] if found else None
 
@@ -214,6 +242,8 @@ class RowsView(View):
         self, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[StoredPage]:
         namespace = self._page.namespace
+        if column not in self._held and column not in contract.NEAR_COLUMNS:
+            return
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
             found = self._rows.index_of(column).sharing(numbers)
