@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
 from simhash_pipeline.page.counters import without_counters
-from simhash_pipeline.page.folding import spelled
+from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Page:
     def __init__(self, page: PageFingerprint, source: Source) -> None:
         self._shown = _shown(page.title, page.text, page.left_out, source.page)
         self._source = source.page if source.is_text else source.html
-        self._url = Text(unquote(source.url).lower())
+        self._address, self._url = source.url, Text(unquote(source.url).lower())
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -214,7 +214,7 @@ class Page:
 
         The crawl's day, which names a run, may stand here, too.
         """
-        letters = _letters_of(spelled(text).lower())
+        letters = _letters_of(folded(text))
         if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or is_of_the_crawl(text):
             return False
         if any(_letters_of(day) in letters for day in _days_about_now()):
@@ -344,7 +344,9 @@ class Page:
         return len(link) >= SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        return self._url.has(unquote(link_of(text) or path_of(text) or text).lower())
+        return text == self._address or self._url.has(
+            unquote(link_of(text) or path_of(text) or text).lower()
+        )
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -355,9 +357,10 @@ class Page:
 @lru_cache(maxsize=2)
 def _shown(title: str, text: str, left_out: str, markup: str) -> list[Text]:
     """What they show, folded; a letter may fold to eighteen."""
-    found = [f"{title}\n{text}\n{left_out}", html.unescape(_TAG.sub("\n", markup[:MOST_CHARS]))]
-    folded = (spelled(each[:_MOST_SHOWN]).lower()[:_MOST_SHOWN] for each in found if each)
-    return [Text(each) for each in folded]
+    found = [f"{title}\n{text}\n{left_out}"]
+    if markup:
+        found.append(html.unescape(_TAG.sub("\n", markup[:MOST_CHARS])))
+    return [Text(folded(each[:_MOST_SHOWN])[:_MOST_SHOWN]) for each in found if each]
 
 
 @lru_cache(maxsize=2)
@@ -373,7 +376,7 @@ def _sources(held: bytes | str) -> list[Text]:
 def _labels(held: bytes | str) -> Text:
     """What attributes say to readers: "4.5 out of 5 stars"."""
     found = _LABEL.findall(_sources(held)[-1].text)
-    return Text(spelled("\n".join(first or second for first, second in found)).lower())
+    return Text(folded("\n".join(first or second for first, second in found)))
 
 
 def _is_marked(source: str, place: int, end: int) -> bool:
@@ -492,4 +495,4 @@ def folded_value(text: str) -> str:
 
 
 def plain_value(text: str) -> str:
-    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
+    return folded(html.unescape(_TAG.sub("\n", text)) if "<" in text else text)

@@ -53,19 +53,22 @@ OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 async def result_of(future: Future[T]) -> T:
     """What the loop's thread gives the future, under any event loop that Scrapy runs on."""
     if not future.done():
-        if is_asyncio_available():  # a Deferred for it takes four times as long
-            waits = asyncio.get_running_loop().create_future()
-            # It is done before if the task was cancelled.
-            future.add_done_callback(lambda _: waits.done() or waits.set_result(None))
-            await waits
-        else:
-            given: Deferred[None] = Deferred()
-            future.add_done_callback(lambda _: given.callback(None))
-            await given
+        # A Deferred in its place takes four times as long.
+        is_asyncio = is_asyncio_available()
+        waits = asyncio.get_running_loop().create_future() if is_asyncio else Deferred[None]()
+        future.add_done_callback(partial(_wake, waits))
+        await waits
     return future.result()
 
 
-@dataclass(frozen=True, slots=True)
+def _wake(waits: asyncio.Future[None] | Deferred[None], _: object) -> None:
+    if isinstance(waits, Deferred):
+        waits.callback(None)
+    elif not waits.done():  # it was cancelled with its task
+        waits.set_result(None)
+
+
+@dataclass(slots=True)  # frozen, it takes six times as long to make
 class JudgedPage:
     """A page's fingerprints, the verdict that a judge gave, and the seconds that each took."""
 

@@ -109,7 +109,12 @@ _TITLE_WORD = re.compile(
 
 def folded(text: str) -> str:
     """The text in one spelling, and in lower case."""
-    return spelled(text).lower()
+    return text.lower() if text.isascii() else lower("\n".join(spelled_lines(text.split("\n"))))
+
+
+def lower(text: str) -> str:
+    """The text in lower case: by lines, as those of ASCII take a tenth of the time of others."""
+    return text.lower() if text.isascii() else "\n".join(map(str.lower, text.split("\n")))
 
 
 def spelled(text: str) -> str:
@@ -132,8 +137,11 @@ def spelled(text: str) -> str:
 
 def spelled_lines(lines: list[str]) -> list[str]:
     """Each of these lines in one spelling, at the cost of one text."""
-    joined = "\n".join(lines)
-    return lines if joined.isascii() else spelled(joined).split("\n")
+    others = "\n".join([line for line in lines if not line.isascii()])
+    if not others:
+        return lines
+    said = iter(spelled(others).split("\n"))
+    return [line if line.isascii() else next(said) for line in lines]
 
 
 def words_of(text: str) -> list[str]:

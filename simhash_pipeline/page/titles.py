@@ -39,7 +39,7 @@ from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.counters import MAX_LINE
-from simhash_pipeline.page.folding import is_pieced
+from simhash_pipeline.page.folding import is_pieced, lower
 from simhash_pipeline.page.folding import words_of as _words_in
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
@@ -228,11 +228,11 @@ def name_of(
     heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    text = main_text.lower() if words else ""
+    text = lower(main_text) if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
     if not words:
         return Name(repeated, heading, marks, None)
-    rest = "\n".join(line for line in beside if line not in headings).lower()
+    rest = "\n".join([line.lower() for line in beside if line not in headings])
     find = _places if native.kernel is None else native.kernel.places
     found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
     places = (_PLACE.pack(at, mmh3.hash(near, signed=False) & 0xFFFF) for at, near in found)

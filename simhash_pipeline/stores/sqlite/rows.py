@@ -223,7 +223,10 @@ class RowsView(View):
     def _held_columns(self, page: StoredPage) -> set[str]:
         """The columns whose value of the page any row has, of any site; "url": that of its key."""
         place = _hash(page.namespace, page.address or b"")
-        asked = (None if each is None else bytearray(each[: contract.ID_SIZE]) for each in _asked_of(page))
+        asked = (
+            None if each is None else bytearray(each[: contract.ID_SIZE])
+            for each in _asked_of(page)
+        )
         values = (_key(page.namespace, page.url)[0], place, page.namespace, *asked)
         return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
 
