@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
 from itemadapter import ItemAdapter
-from pydispatch.dispatcher import getAllReceivers
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
@@ -369,10 +368,9 @@ class SimhashPipeline:
         items.verdicts.append(verdict)
         if verdict.stored and response is not None:
             self._pending.store_list(items, judged)
-        if any(getAllReceivers(self._crawler.signals.sender, page_judged)):  # sending takes longer
-            self._crawler.signals.send_catch_log(
-                page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
-            )
+        self._crawler.signals.send_catch_log(
+            page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
+        )
 
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict

@@ -109,7 +109,9 @@ _TITLE_WORD = re.compile(
 
 def folded(text: str) -> str:
     """The text in one spelling, and in lower case."""
-    return text.lower() if text.isascii() else lower("\n".join(spelled_lines(text.split("\n"))))
+    if text.isascii():
+        return text.lower()
+    return "\n".join(map(str.lower, spelled_lines(text.split("\n"))))
 
 
 def lower(text: str) -> str:

@@ -11,9 +11,9 @@ from lxml import etree
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 
-# An empty element that a script of a page fills: <div id="root"></div>, <main id=__next>.
+# An empty element that a script fills, in lower case: <div id="root"></div>, <main id=__next>.
 _DRAWN = re.compile(
-    rb"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
+    rb"<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
     rb"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at
@@ -56,8 +56,8 @@ class Fields(Protocol):
 def looks_drawn_by_script(html: bytes | str) -> bool:
     """Whether a page of little text is one that a browser's scripts fill."""
     head = html[:_DRAWN_CHARS]
-    head = head.encode("utf-8", "replace") if isinstance(head, str) else head
-    return b"<script" in head.lower() and _DRAWN.search(head) is not None
+    lower = (head.encode("utf-8", "replace") if isinstance(head, str) else head).lower()
+    return b"<script" in lower and _DRAWN.search(lower) is not None
 
 
 def page_field(options: Options) -> str:
