@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import cast
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from lxml.etree import _Element
@@ -72,9 +73,10 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
 
     The page's own address in it is left out: an error page's data may name it.
     """
-    found, inside = list[str](), set[_Element]()  # of what holds text that isn't read
+    found: list[str] = []
+    inside: set[_Element] = set()  # of what holds text that isn't read
     for element in root.iter():
-        tag, values = element.tag, "\n".join(map(str, element.values()))
+        tag, values = element.tag, "\n".join(cast("list[str]", element.values()))
         is_download = tag == "a" and element.get("download") is not None
         is_shown = is_download or tag in _SHOWN or "-" in tag
         if is_shown or len(values) >= _LONG_CHARS or "url(" in values:
@@ -92,7 +94,7 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
 
 def _shown_by(element: _Element) -> Iterator[str]:
     """What is shown or held by this element beside its text."""
-    tag, given = element.tag, {str(name): str(value) for name, value in element.items()}
+    tag, given = element.tag, dict(cast("list[tuple[str, str]]", element.items()))
     if tag == "input" and given.get("type", "").lower() not in _NO_VALUES:
         yield given.get("value", "")
     elif tag == "option" and "selected" in given:
@@ -105,9 +107,10 @@ def _shown_by(element: _Element) -> Iterator[str]:
         yield given.get("content", "")
     elif tag == "a" and "download" in given:
         yield given.get("href", "")
-    is_medium = tag in _MEDIA or "-" in tag
+    is_own = "-" in tag
+    is_medium = is_own or tag in _MEDIA
     for name, value in given.items():
-        if (is_medium and (name in _SOURCES or name[:5] == "data-")) or "-" in tag:
+        if is_own or (is_medium and (name in _SOURCES or name[:5] == "data-")):
             yield _VERSION.sub(r"\1", value)
         elif (name[:5] == "data-" and len(value) >= _LONG_CHARS) or "url(" in value:
             yield value
