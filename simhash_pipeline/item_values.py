@@ -114,6 +114,8 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     """The fields, of an item with these, whose values may count."""
     if options.item_fields is None:
         return []
+    if not options.item_fields:  # as by default
+        return [name for name in names if name not in options.page_fields]
     named, added = _named(options), _signed(options, "+")
     left_out = _signed(options, "-") | (options.page_fields - named - added)
     return [name for name in names if name not in left_out and (not named or name in named | added)]
@@ -136,6 +138,10 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
 
 def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
     """(name, text) of each value within; texts in a list are one text."""
+    if type(value) is str:  # as most are
+        if text := _text_of(value).strip():
+            yield name, text
+        return
     todo = [(name, value)]
     for _ in range(_MOST_NODES):
         if not todo:

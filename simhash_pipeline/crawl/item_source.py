@@ -22,7 +22,7 @@ from simhash_pipeline.page.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class ItemPage(NamedTuple):
@@ -32,7 +32,9 @@ class ItemPage(NamedTuple):
     is_response: bool  # else the item holds it itself
 
 
-def find_page(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
+def find_page(
+    adapter: Mapping[str, Any], response: Response | None, options: Options
+) -> ItemPage | None:
     """The text that the item holds, or its page, or else the response; None without any.
 
     PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
@@ -77,7 +79,9 @@ def _brought(response: Response) -> Iterator[Any]:
     yield from response.cb_kwargs.values()
 
 
-def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
+def _found(
+    adapter: Mapping[str, Any], response: Response | None, options: Options
+) -> ItemPage | None:
     own = response.url if isinstance(response, HtmlResponse) else None  # a JSON list has many items
     if (source := text_source(adapter, options, own)) is not None:
         return ItemPage(_joined(source, response), False)
@@ -141,6 +145,6 @@ def _text_as_set(response: Response) -> str | None:
 def field_url(item: Any, options: Options) -> str | None:
     """The URL that the item gives; None if it gives none, or can't be read."""
     try:
-        return item_url(ItemAdapter(item), options)
+        return item_url(item if type(item) is dict else ItemAdapter(item), options)
     except Exception:  # it is no item, or its own code fails
         return None

@@ -9,7 +9,7 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
@@ -230,7 +230,7 @@ class SimhashPipeline:
                 self._stats.count("unjudged")
                 return
             judged = shared.judged.result()
-            self._report(item, shared, response)
+            self._report(item, shared, judged, response)
             if judged.page.content is None and looks_drawn_by_script(page.source.html):
                 self._stats.count_drawn(url)
         except PageError as error:
@@ -279,9 +279,7 @@ class SimhashPipeline:
         if deadline >= self._patient_from:
             deadline += MAX_WAIT_SECS
         while True:
-            if not shared.judged.done():  # else others would go first
-                await result_of(shared.judged)
-            judged = shared.judged.result()
+            judged = await result_of(shared.judged)
             is_forgotten = shared.page is not None and shared.page.lost is True
             if is_forgotten or await self._must_judge_again(judged.verdict, deadline):
                 if items.shared is not None and items.shared is not shared:
@@ -355,9 +353,10 @@ class SimhashPipeline:
             raise PageError("undecided", rule)
         await Event().wait(OTHER_CRAWL_LOOK_SECS)
 
-    def _report(self, item: Any, shared: SharedVerdict, response: Response | None) -> None:
+    def _report(
+        self, item: Any, shared: SharedVerdict, judged: JudgedPage, response: Response | None
+    ) -> None:
         """Log and count the verdict: pages in the drop log, items in the stats."""
-        judged = shared.judged.result()
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
         is_next_row = any(each.dropped and each.key == verdict.key for each in items.verdicts)
@@ -394,7 +393,9 @@ class SimhashPipeline:
                 self._logger.info(said, limit)
                 self._close("simhash_nothing_new")
 
-    def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
+    def _write_fields(
+        self, adapter: MutableMapping[str, Any], judged: JudgedPage, url: str | None
+    ) -> None:
         verdict, options = judged.verdict, self._options
         fields = {field: _added(name, judged) for name, field in options.added_fields.items()}
         if verdict.dropped and not options.dry_run and options.twin_field is not None:
@@ -403,7 +404,7 @@ class SimhashPipeline:
             self._write_field(adapter, field, value, url)
 
     def _write_field(
-        self, adapter: ItemAdapter, field: str, value: object, url: str | None
+        self, adapter: MutableMapping[str, Any], field: str, value: object, url: str | None
     ) -> None:
         try:
             adapter[field] = value
@@ -519,8 +520,10 @@ def _is_without_items(crawler: Crawler) -> bool:
     return own_module or not crawler.crawling or "SCRAPY_CHECK" in os.environ
 
 
-def _adapter(item: Any) -> ItemAdapter:
+def _adapter(item: Any) -> MutableMapping[str, Any]:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
+    if type(item) is dict:  # an adapter asks it the same, in five times the steps
+        return item
     try:
         return ItemAdapter(item)
     except TypeError:

@@ -31,7 +31,7 @@ _MAX_CHARS = 20_000  # of all that is visible
 _BLANK = "\0"
 _MEDIA = frozenset(["audio", "embed", "iframe", "image", "img", "object", "source", "use", "video"])
 _TEXTS = frozenset(["noscript", "svg", "template", "textarea"])
-_SHOWN = _MEDIA | {"input", "meta", "option", "script"}
+_SHOWN = _MEDIA | {"a", "input", "meta", "option", "script"}
 _SOURCES = frozenset(["alt", "data", "href", "poster", "src", "srcdoc", "srcset", "xlink:href"])
 _PREVIEWS = frozenset(["description", "og:description", "og:image", "og:video"])  # of a meta
 _NO_VALUES = frozenset(["button", "hidden", "image", "password", "reset", "submit"])  # inputs
@@ -77,9 +77,8 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     inside: set[_Element] = set()  # of what holds text that isn't read
     for element in root.iter():
         tag, values = element.tag, "\n".join(cast("list[str]", element.values()))
-        is_download = tag == "a" and element.get("download") is not None
-        is_shown = is_download or tag in _SHOWN or "-" in tag
-        if is_shown or len(values) >= _LONG_CHARS or "url(" in values:
+        is_shown = tag in _SHOWN if tag != "a" else element.get("download") is not None
+        if is_shown or "-" in tag or len(values) >= _LONG_CHARS or "url(" in values:
             found += _shown_by(element)
         is_inside = bool(inside) and element.getparent() in inside
         if is_inside or tag in _TEXTS:

@@ -236,6 +236,9 @@ class RowsView(View):
         found = chosen_pages(self._cursor, f"WHERE {SAME_KEY}", *_key(self._page.namespace, url))
         return found[0][1] if found else None
 
+    def same(self, column: str) -> Iterator[StoredPage]:
+        return super().same(column) if column in self._held else iter(())
+
     def _near_values(
         self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
@@ -245,8 +248,6 @@ class RowsView(View):
         self, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[StoredPage]:
         namespace = self._page.namespace
-        if column not in self._held and column not in contract.NEAR_COLUMNS:
-            return
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
             found = self._rows.index_of(column).sharing(numbers)
