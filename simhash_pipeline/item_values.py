@@ -115,9 +115,10 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     if options.item_fields is None:
         return []
     if not options.item_fields:  # as by default
-        return [name for name in names if name not in options.page_fields]
+        left_out = options.page_fields
+        return [name for name in names if name not in left_out]
     named, added = _named(options), _signed(options, "+")
-    left_out = _signed(options, "-") | (options.page_fields - named - added)
+    left_out = options.page_fields - named - added | _signed(options, "-")
     return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
