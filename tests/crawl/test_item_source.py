@@ -119,7 +119,8 @@ def test_what_scrapy_guessed_is_no_encoding_that_was_given() -> None:
 def test_the_values_of_a_text_are_looked_for_in_what_it_came_in(kind: type[TextResponse]) -> None:
     """As of an advertisement that an API gives with its town."""
     response = kind(URL, body=b'{"text": "A flat.", "town": "Bremen"}', request=Request(URL))
-    found = find_page(ItemAdapter({"text": "A flat."}), response, Options(content_field="text"))
+    item = ItemAdapter({"text": "A flat.", "url": URL})
+    found = find_page(item, response, Options(content_field="text"))
     assert found is not None
     assert found.source.page == response.text
 
