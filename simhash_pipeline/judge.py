@@ -133,8 +133,8 @@ class Judge:
         """
         host = (page.namespace, page.host)
         if page.sample is not None:
-            repeated = self.repeated_text.template(host, page.structure).repeated
-            page = page.with_sample(specific_sample(page.sample, repeated))
+            template = self.repeated_text.template(host, page.structure)
+            page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
         if verdict.stored and verdict.known_rows and page.item_values is not None:
