@@ -39,11 +39,6 @@ _PLACE = re.compile(
     r"(?:(?<!/)/{1,2}(?:(?:[Ii]ndex|[Dd]efault)\.(?:[sp]?html?|php|aspx?|jsp|cfm))?)?$",
     re.DOTALL,
 )
-# The same where nothing else can be left out than a scheme and `www.`, in half the time.
-_PLAIN_PLACE = re.compile(
-    r"https?://(?:www[0-9]?\.)?([^/:]*)"
-    r"((?::(?!(?:80|443)/)[^/\n]*)?(?:/[^/\n]+)*/(?![Ii]ndex\.|[Dd]efault\.)[^/\n]+)"
-)
 # What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
 _CANONICAL = re.compile(
     r"https?://[a-z0-9.-]{1,253}(?::[1-5]?[1-9][0-9]{0,3})?(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+"
@@ -101,7 +96,7 @@ def place_id(url: str) -> bytes:
     Among a billion places about one pair shares them.
     """
     place, mark, query = url.partition("?")
-    if found := _PLAIN_PLACE.fullmatch(place) or _PLACE.match(place):
+    if found := _PLACE.match(place):
         place = f"https://{found[1]}{found[2]}"
     return hash_of(f"{place}{mark}{query}")
 
