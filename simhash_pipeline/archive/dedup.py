@@ -12,7 +12,7 @@ import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -32,7 +32,14 @@ from simhash_pipeline.archive.parts import (
     workers,
     write_parts,
 )
-from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
+from simhash_pipeline.archive.verdicts import (
+    MEASURES,
+    ORDERS,
+    Engine,
+    judge_parts,
+    judge_sorted,
+    sql_on,
+)
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
@@ -149,7 +156,7 @@ def _run(
     reading = _judged(job, inputs, folder)
     refuse_changed()
     whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
-    with closing(DuckDb(folder)) as engine:
+    with sql_on(folder) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         counted = [*engine.rows(COUNTS)]
@@ -168,7 +175,7 @@ def _run(
         kept={reason: count for kept, reason, count in pages if kept},
         dropped={reason: count for kept, reason, count in pages if not kept},
         skipped=dict(reading.skipped.most_common()),
-        faults=dict(Counter(fault.kind for _, fault in reading.faults)),
+        faults=dict(Counter(fault.kind for *_, fault in reading.faults)),
         item_values=sum(row["item_values"] for row in counted),
     )
 
@@ -262,7 +269,7 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
     """Why there is no result, which would overwrite an earlier one; None if there is one."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:
-        kinds = Counter(fault.kind for _, fault in reading.faults)
+        kinds = Counter(fault.kind for *_, fault in reading.faults)
         counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
         texts = "; if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD=body"
@@ -274,7 +281,7 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
 
 
 def write_drop_log(
-    engine: DuckDb, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
+    engine: Engine, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
 ) -> None:
     """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
@@ -302,12 +309,12 @@ def write_drop_log(
     log.close()
 
 
-def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
+def write_faults(faults: Sequence[tuple[str, int, Fault]], to: Path) -> None:
     """Write a line for each record that can't be read; no file if there is none."""
     to.unlink(missing_ok=True)
     if faults:
-        lines = (json.dumps({"input": name, **asdict(fault)}) + "\n" for name, fault in faults)
-        to.write_text("".join(lines), encoding="utf-8")
+        rows = ({"input": name, "number": n, **asdict(fault)} for name, n, fault in faults)
+        to.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
 def copy_name(name: str) -> str:
@@ -332,7 +339,7 @@ def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
 
 
 def write_copies(
-    engine: DuckDb, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
+    engine: Engine, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
     with scratch_folder(".copies-", folder) as parts:
@@ -347,7 +354,7 @@ def write_copies(
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
-def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
+def write_texts(engine: Engine, folder: Path, to: Path) -> None:
     """Write URL, title and text of each kept page, without what its template repeats."""
     known: dict[tuple[str, str], bytes] = {}
     for file in sorted(folder.glob("kept-*.sqlite")):
@@ -370,7 +377,7 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
         part.replace(to)
 
 
-def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
+def fill_store(engine: Engine, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     rows = engine.rows(f"""
         SELECT namespace, key AS url, title, text, first_seen AS kept_at

@@ -11,7 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
-from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
+from simhash_pipeline.archive import Fault, Input, Page, Record
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
@@ -85,7 +85,7 @@ class Folder:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, (file, fault) in enumerate(self.files(), 1):
-            yield _file_page(file, number, fault), number
+            yield _file_page(file, fault), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
@@ -133,7 +133,7 @@ class StoredPages:
     def read(self) -> Iterator[tuple[Record, int]]:
         with open_store(self.url, reading=True) as store:
             for number, page in enumerate(store.pages(), 1):
-                yield StoredRecord(number, page), number
+                yield page, number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
@@ -148,11 +148,11 @@ def _is_ordinary(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _file_page(file: Path, number: int, fault: str | None) -> Record:
+def _file_page(file: Path, fault: str | None) -> Record:
     try:
         if fault is None:
             source = Source(file.read_bytes(), file.resolve().as_uri())
-            return Page(number, source, file.stat().st_mtime)
+            return Page(source, file.stat().st_mtime)
     except OSError as error:
         fault = str(error.strerror)
-    return Fault(number, "unreadable", fault, str(file))
+    return Fault("unreadable", fault, str(file))

@@ -20,12 +20,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from simhash_pipeline.archive import Fault, Page
 from simhash_pipeline.archive.dedup import COUNTS, RESULT
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.parquet import page_columns, rows
 from simhash_pipeline.archive.parts import SCHEMA as ROWS
-from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter
+from simhash_pipeline.archive.parts import Numbered, fingerprint_rows, fingerprinter
 from simhash_pipeline.archive.verdicts import ORDERS, TO_JUDGE, judge_rows, shared_by
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.errors import SimhashError
@@ -101,10 +100,10 @@ def _pages(pages: DataFrame, files: DataFrame, names: list[str]) -> DataFrame:
 def _fingerprinted(
     batches: Iterable[pa.RecordBatch], names: list[str], options: Options, time_field: str | None
 ) -> Iterator[pa.RecordBatch]:
-    def record(row: dict[str, Any]) -> tuple[int, int, Page | Fault]:
+    def record(row: dict[str, Any]) -> Numbered:
         place, number = row.pop(_PLACE), row.pop(_ROW)
-        page = item_page(row, number + 1, "", options, time_field)
-        return (place << ROW_BITS) + number, place, page
+        page = item_page(row, "", options, time_field)
+        return (place << ROW_BITS) + number, place, number + 1, page
 
     for batch in batches:
         named = batch.rename_columns([*names, _ROW, _PLACE])

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
+from simhash_pipeline.archive import Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.item_values import said_by
@@ -38,7 +38,8 @@ from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS,
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
 
-Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
+# A record's position, its input, its number in that, and what it holds: see SCHEMA.
+Numbered: TypeAlias = tuple[int, int, int, Page | StoredPage | Fault]
 
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
@@ -77,7 +78,8 @@ class ReadSummary:
     dropped: int = 0  # by now
     timed: int = 0  # pages with the time they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
-    faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
+    # With the input's name, and the record's number.
+    faults: list[tuple[str, int, Fault]] = field(default_factory=list)
 
 
 @contextmanager
@@ -161,10 +163,10 @@ def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list
     batch: list[Numbered] = []
     chars = 0
     for source, (name, archive) in enumerate(inputs.items()):
-        for record in _records(name, archive, reading):
-            batch.append((reading.pages, source, record))
+        for number, record in _records(name, archive, reading):
+            batch.append((reading.pages, source, number, record))
             reading.pages += 1
-            reading.timed += isinstance(record, StoredRecord) or record.time is not None
+            reading.timed += isinstance(record, StoredPage) or record.time is not None
             chars += len(record.source.html) if isinstance(record, Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
@@ -173,20 +175,22 @@ def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list
         yield batch
 
 
-def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page | StoredRecord]:
+def _records(
+    name: str, archive: Input, reading: ReadSummary
+) -> Iterator[tuple[int, Page | StoredPage]]:
     """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
     last = 0
     with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
-        for record, at in archive.read():
+        for number, (record, at) in enumerate(archive.read(), 1):
             drops = f", {reading.dropped:,} drops" if reading.dropped else ""
             advance(at - last, f"{reading.pages:,} pages{drops}")
             last = at
             if isinstance(record, Fault):
-                reading.faults.append((name, record))
+                reading.faults.append((name, number, record))
             elif isinstance(record, Skipped):
                 reading.skipped[record.kind] += 1
             else:
-                yield record
+                yield number, record
 
 
 def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
@@ -194,13 +198,11 @@ def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
     return part
 
 
-def fingerprint_rows(
-    records: Iterable[tuple[int, int, Page | StoredRecord | Fault]], options: Options
-) -> pa.Table:
-    """A row for each (position, input, record). Raises OptionsError as `fingerprinter` does."""
+def fingerprint_rows(records: Iterable[Numbered], options: Options) -> pa.Table:
+    """A row for each record. Raises OptionsError as `fingerprinter` does."""
     rows = [
-        {"position": position, "input": source, "number": record.number, **_row(record, options)}
-        for position, source, record in records
+        {"position": position, "input": source, "number": number, **_row(record, options)}
+        for position, source, number, record in records
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
 
@@ -226,12 +228,11 @@ def stored_pages(rows: pa.RecordBatch) -> Iterator[StoredPage]:
     return map(StoredPage, *columns.values())
 
 
-def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
+def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
     if isinstance(record, Fault):
         return {"fault": record.message}
-    if isinstance(record, StoredRecord):
-        known = record.page
-        return {"url": known.shown_url, "time": known.first_seen, **_stored(known)}
+    if isinstance(record, StoredPage):
+        return {"url": record.shown_url, "time": record.first_seen, **_stored(record)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:

@@ -14,8 +14,8 @@ import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
-from contextlib import closing, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,7 @@ def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> N
     Pages that are never compared are shared out among judges, each in a process of the pool.
     """
     apart = shared_by(options)
-    with closing(DuckDb(folder)) as engine:
+    with sql_on(folder) as engine:
         (all_,) = engine.rows(
             f"SELECT count(*) AS pages, count(DISTINCT ({apart})) AS apart "
             "FROM page WHERE key IS NOT NULL"
@@ -157,7 +157,7 @@ def _share_judged(
         f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
         f"QUALIFY {number} % {shares} = {share}"
     )
-    with closing(DuckDb(folder, shares)) as engine:
+    with sql_on(folder, shares) as engine:
         rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
         yield from _written(rows, folder, share, options)
 
@@ -183,34 +183,47 @@ def _written(
             yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
 
 
-class DuckDb:
+@contextmanager
+def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
     """SQL on one machine, on the table `page` of the parts in a folder.
 
     It uses the disk when memory is full. `shares` is the number of processes that share the memory
     and the cores. Errors, as for a full disk, are raised as ArchiveError.
     """
+    config: dict[str, Any] = {"memory_limit": f"{MEMORY_PERCENT // shares}%"}
+    config["temp_directory"] = str(folder / "sorting")
+    try:
+        with duckdb.connect(config=config | ({"threads": 1} if shares > 1 else {})) as connection:
+            engine = Engine(folder, connection)
+            engine.see("page", "part-*")
+            yield engine
+    except duckdb.Error as error:
+        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
 
-    def __init__(self, folder: Path, shares: int = 1) -> None:
-        self._folder = folder
-        self._connection = duckdb.connect()
-        self._run(f"SET temp_directory = {_text(str(folder / 'sorting'))}")
-        self._run(f"SET memory_limit = '{MEMORY_PERCENT // shares}%'")
-        if shares > 1:
-            self._run("SET threads = 1")
-        self._see("page", "part-*")
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What `sql_on` opens."""
+
+    folder: Path
+    connection: duckdb.DuckDBPyConnection
+
+    def see(self, table: str, files: str) -> None:
+        """Add a table of the Parquet files with names like this."""
+        place = f"{glob.escape(str(self.folder))}/{files}.parquet"
+        self.connection.read_parquet(place).create_view(table)
 
     def add_verdicts(self, names: Sequence[str]) -> None:
         """Add the table `verdict`, and `input` with the inputs' names, once all are judged."""
-        self._see("verdict", "verdicts-*")
-        self._run("CREATE TABLE input (place INTEGER, name VARCHAR)")
-        with _reasoned():
-            self._connection.executemany("INSERT INTO input VALUES (?, ?)", [*enumerate(names)])
+        self.see("verdict", "verdicts-*")
+        places = pa.array(range(len(names)), pa.int32())
+        table = pa.table({"place": places, "name": names})
+        self.connection.from_arrow(table).create("input")
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
         """The query's rows, some thousands at a time."""
-        with _reasoned():
-            reader: Any = self._connection.cursor().sql(query).to_arrow_reader(ROWS_A_BATCH)
-            yield from reader
+        reader: Any = self.connection.cursor().sql(query).to_arrow_reader(ROWS_A_BATCH)
+        yield from reader
 
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         return (row for batch in self.batches(query) for row in batch.to_pylist())
@@ -218,29 +231,5 @@ class DuckDb:
     def write(self, query: str, to: Path) -> None:
         """Write the query's rows to a file, Parquet or JSON Lines by its ending."""
         form = "PARQUET, COMPRESSION zstd" if to.suffix == ".parquet" else "JSON"
-        self._run(f"COPY ({query}) TO {_text(str(to))} (FORMAT {form})")
-
-    def close(self) -> None:
-        self._connection.close()
-
-    def _see(self, table: str, files: str) -> None:
-        place = _text(f"{glob.escape(str(self._folder))}/{files}.parquet")
-        self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({place})")
-
-    def _run(self, statement: str) -> None:
-        with _reasoned():
-            self._connection.execute(statement)
-
-
-def _text(words: str) -> str:
-    """SQL: a string literal."""
-    return "'" + words.replace("'", "''") + "'"
-
-
-@contextmanager
-def _reasoned() -> Iterator[None]:
-    """Turns errors of DuckDB, as for full memory or disk, into an ArchiveError of one line."""
-    try:
-        yield
-    except duckdb.Error as error:
-        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
+        place = str(to).replace("'", "''")
+        self.connection.execute(f"COPY ({query}) TO '{place}' (FORMAT {form})")

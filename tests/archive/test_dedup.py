@@ -270,12 +270,12 @@ def test_a_job_that_is_stopped_leaves_nothing_but_the_earlier_result(
 def test_parts_are_judged_while_later_pages_are_still_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[int] = []
+    read: list[str] = []
     item_page = feeds.item_page
 
-    def noted(item: Any, number: int, *more: Any) -> Any:
-        read.append(number)
-        return item_page(item, number, *more)
+    def noted(item: Any, place: str, *more: Any) -> Any:
+        read.append(place)
+        return item_page(item, place, *more)
 
     monkeypatch.setattr("simhash_pipeline.archive.parts.PAGES_A_PART", 1)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
