@@ -30,8 +30,15 @@ from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Summary
+from simhash_pipeline.review.summary import (
+    CLOSEST,
+    MAX_RUNS,
+    Doubt,
+    Summary,
+    measures,
+    rank,
+    why_rejected,
+)
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress

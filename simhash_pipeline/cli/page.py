@@ -43,7 +43,7 @@ from simhash_pipeline.review.comparison import (
     text_diff,
     verdict_on,
 )
-from simhash_pipeline.review.doubts import DECIDING, why_rejected
+from simhash_pipeline.review.summary import DECIDING, why_rejected
 from simhash_pipeline.stores.contract import (
     Action,
     PageText,
