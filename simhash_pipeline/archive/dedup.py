@@ -17,29 +17,15 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from simhash_pipeline.archive import Fault, Input
+from simhash_pipeline.archive import Fault, Input, parts, verdicts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
-from simhash_pipeline.archive.parts import (
-    ReadSummary,
-    fingerprinter,
-    is_scrapys_script,
-    leave_pandas_out,
-    workers,
-    write_parts,
-)
-from simhash_pipeline.archive.verdicts import (
-    MEASURES,
-    ORDERS,
-    Engine,
-    judge_parts,
-    judge_sorted,
-    sql_on,
-)
+from simhash_pipeline.archive.verdicts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
@@ -53,6 +39,7 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
+Count: TypeAlias = tuple[bool, str, int]  # whether pages were kept, the reason, and how many
 ENDINGS = (".parquet", ".jsonl")
 TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs
@@ -62,7 +49,7 @@ OF_PAGE = ("title", "content", "structure", "tokens")
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
-MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
+MEASURED = ", ".join(f"verdict.{name}" for name in verdicts.MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
@@ -90,7 +77,7 @@ class DedupJob:
     inputs: Sequence[str]
     to: Path
     options: Options
-    keep: str = "first"  # of ORDERS
+    keep: str = "first"  # of ORDERS in verdicts.py
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
@@ -124,9 +111,9 @@ def dedup(job: DedupJob) -> DedupResult:
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
-    if is_scrapys_script() and not any(name.endswith(".parquet") for name in job.inputs):
-        leave_pandas_out()  # which reads the nanoseconds of Parquet
-    fingerprinter(job.options)
+    if parts.is_scrapys_script() and not any(name.endswith(".parquet") for name in job.inputs):
+        parts.leave_pandas_out()  # which reads the nanoseconds of Parquet
+    parts.fingerprinter(job.options)
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
@@ -156,16 +143,16 @@ def _run(
     reading = _judged(job, inputs, folder)
     refuse_changed()
     whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
-    with sql_on(folder) as engine:
+    with verdicts.sql_on(folder) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         counted = [*engine.rows(COUNTS)]
         pages = [(row["kept"], row["reason"], row["pages"]) for row in counted]
-        write_drop_log(engine, log, job.options, job.to.stem, pages)
+        write_drop_log(engine, log, job, pages)
         if job.store is not None:
-            fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
+            fill_store(engine, job.store, job.options, verdicts.ORDERS[job.keep])
         if job.texts is not None:
-            write_texts(engine, folder, job.texts)
+            write_texts(engine, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies, refuse_changed)
     write_faults(reading.faults, job.faults)
@@ -205,25 +192,25 @@ def _refuse_filled(url: str, options: Options) -> None:
             )
 
 
-def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSummary:
+def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.ReadSummary:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
-    reading = ReadSummary()
-    with workers() as pool:
+    reading = parts.ReadSummary()
+    with parts.workers() as pool:
         options = replace(job.options, keep_text=job.options.keep_text or job.texts is not None)
-        parts = write_parts(pool, inputs, folder, options, reading)
+        written = parts.write_parts(pool, inputs, folder, options, reading)
         # One judge is enough to follow the readers. Several are worth to be waited for only where
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            for _, drops in judge_parts(parts, folder, job.options):
+            for _, drops in verdicts.judge_parts(written, folder, job.options):
                 reading.dropped += drops
-        deque(parts, maxlen=0)
+        deque(written, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
         if not in_order:
-            judge_sorted(pool, folder, job.options, job.keep)
+            verdicts.judge_sorted(pool, folder, job.options, job.keep)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 
@@ -265,7 +252,7 @@ def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
             raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
-def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummary) -> str | None:
+def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.ReadSummary) -> str | None:
     """Why there is no result, which would overwrite an earlier one; None if there is one."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:
@@ -280,12 +267,10 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
     return None
 
 
-def write_drop_log(
-    engine: Engine, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
-) -> None:
-    """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
+def write_drop_log(engine: Engine, to: Path, job: DedupJob, pages: Iterable[Count]) -> None:
+    """Write the drop log, as of a spider with the name of the result."""
     to.unlink(missing_ok=True)
-    log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
+    log = DropLog(to, run=uuid.uuid4().hex, spider=job.to.stem, options=job.options)
     drops = f"""
         SELECT page.key AS url, page.namespace, NOT verdict.kept AS dropped, verdict.reason,
             verdict.rejected_by, verdict.fields AS differing_fields, {MEASURED},
@@ -342,30 +327,30 @@ def write_copies(
     engine: Engine, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    with scratch_folder(".copies-", folder) as parts:
+    with scratch_folder(".copies-", folder) as scratch:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
             rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
-            part = Path(parts, str(place), copy_name(name))
+            part = Path(scratch, str(place), copy_name(name))
             part.parent.mkdir()
             archive.copy(part, {row["number"] for row in rows})
         check()
         for place, name in enumerate(inputs):
-            Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
+            Path(scratch, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
-def write_texts(engine: Engine, folder: Path, to: Path) -> None:
+def write_texts(engine: Engine, to: Path) -> None:
     """Write URL, title and text of each kept page, without what its template repeats."""
     known: dict[tuple[str, str], bytes] = {}
-    for file in sorted(folder.glob("kept-*.sqlite")):
+    for file in sorted(engine.folder.glob("kept-*.sqlite")):
         with SqliteStore(file) as kept:
             known |= {(space, host): texts for space, host, texts in kept.all_repeated_text()}
     rows = engine.rows(
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    with scratch_folder(f"{to.name}.parts-", to.parent) as parts:
-        part = parts / to.name
+    with scratch_folder(f"{to.name}.parts-", to.parent) as scratch:
+        part = scratch / to.name
         with part.open("w", encoding="utf-8") as lines:
             for row in rows:
                 structure = None if row["structure"] is None else int(row["structure"], 16)
@@ -377,7 +362,7 @@ def write_texts(engine: Engine, folder: Path, to: Path) -> None:
         part.replace(to)
 
 
-def fill_store(engine: Engine, folder: Path, url: str, options: Options, order: str) -> None:
+def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     rows = engine.rows(f"""
         SELECT namespace, key AS url, title, text, first_seen AS kept_at
@@ -386,7 +371,7 @@ def fill_store(engine: Engine, folder: Path, url: str, options: Options, order: 
     texts = (PageText(**row) for row in rows if options.keep_text)
     with open_store(url) as store:
         store.stamp(stamp_for(options))
-        for file in sorted(folder.glob("kept-*.sqlite")):
+        for file in sorted(engine.folder.glob("kept-*.sqlite")):
             with SqliteStore(file) as kept:
                 for repeated_text in kept.all_repeated_text():
                     store.put_repeated_text(*repeated_text)

@@ -13,6 +13,8 @@ from typing import ClassVar
 
 from simhash_pipeline.archive import Fault, Input, Page, Record
 from simhash_pipeline.archive.feeds import Feed, feed_kind
+from simhash_pipeline.archive.parquet import ParquetPages
+from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
@@ -41,9 +43,6 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
     except StoreError as error:  # it doesn't exist
         raise ArchiveError(str(error)) from error
-    except ImportError as error:  # feeds and folders don't need the extra
-        how = "pip install 'simhash-pipeline[archive]'"
-        raise ArchiveError(f"{name} needs {error.name}: {how}") from error
 
 
 def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
@@ -58,14 +57,10 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
     if kind in (".warc", ".wet"):
-        from simhash_pipeline.archive.warc import WarcFile
-
         return WarcFile(path, options.max_page_bytes)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
-        from simhash_pipeline.archive.parquet import ParquetPages
-
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{path} must be {KINDS}")
 

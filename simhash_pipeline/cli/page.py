@@ -37,21 +37,9 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.comparison import (
-    compare,
-    marked,
-    text_diff,
-    verdict_on,
-)
+from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, why_rejected
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    check_stamp,
-)
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key

@@ -19,7 +19,7 @@ from filelock import FileLock
 import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
-from simhash_pipeline.archive import feeds
+from simhash_pipeline.archive import feeds, verdicts
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
 from simhash_pipeline.archive.parts import is_scrapys_script, stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
@@ -567,13 +567,14 @@ def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
     for each in ("crawl.warc", "crawl.warc.gz"):
         (tmp_path / each).write_bytes(warc_of(PAGES, is_compressed=each.endswith(".gz")))
     inputs = [tmp_path / "saved"] if "/" in name else [tmp_path / name]
-    within = getattr(simhash_pipeline.archive.dedup, step)
+    module = verdicts if step == "judge_parts" else simhash_pipeline.archive.dedup
+    within = getattr(module, step)
 
     def changed_before(*arguments: Any) -> Any:
         change(tmp_path / name)
         return within(*arguments)
 
-    monkeypatch.setattr(simhash_pipeline.archive.dedup, step, changed_before)
+    monkeypatch.setattr(module, step, changed_before)
     with pytest.raises(ArchiveError, match="has changed while it was read; run the same command"):
         dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
     assert not list(tmp_path.glob("out*"))

@@ -42,18 +42,10 @@ def test_a_warc_file_is_told_by_its_name(tmp_path: Path) -> None:
     assert urls(tmp_path / "a.warc.gz") == urls(tmp_path / "a.warc") == URLS
 
 
-def test_what_is_no_parquet_file_or_needs_a_missing_library_is_an_archive_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_parquet_file_is_an_archive_error(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("text")
     with pytest.raises(ArchiveError, match=r"a\.parquet is not a Parquet file"):
         open_input(str(tmp_path / "a.parquet"), Options()).total()
-    (tmp_path / "a.warc").touch()
-    for name in [name for name in sys.modules if name.startswith("warcio")]:
-        monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "simhash_pipeline.archive.warc", raising=False)
-    with pytest.raises(ArchiveError, match=r"a\.warc needs warcio.*: pip install 'simhash-pipe"):
-        open_input(str(tmp_path / "a.warc"), Options())
 
 
 def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
