@@ -19,8 +19,7 @@ from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.archive import Page
 from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
-from simhash_pipeline.archive.parts import ReadSummary, workers, write_parts
-from simhash_pipeline.archive.verdicts import judge_parts
+from simhash_pipeline.archive.parts import ReadSummary, judge_parts, workers, write_parts
 
 
 def main() -> None:

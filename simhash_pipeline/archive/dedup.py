@@ -1,7 +1,8 @@
 """Finds the near-duplicates in archives: a row for each page, and copies without duplicates.
 
-inputs ──▶ parts.py ──▶ verdicts.py ──▶ here
-records    fingerprints  judges         result, drop log, copies, a store
+inputs ──▶ parts.py ──▶ here
+records    fingerprints  result, drop log, copies, a store
+           and verdicts
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from simhash_pipeline.archive import Fault, Input, parts, verdicts
+from simhash_pipeline.archive import Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
-from simhash_pipeline.archive.verdicts import Engine
+from simhash_pipeline.archive.parts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
@@ -43,13 +44,13 @@ Count: TypeAlias = tuple[bool, str, int]  # whether pages were kept, the reason,
 ENDINGS = (".parquet", ".jsonl")
 TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs
-# SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
+# SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 OF_PAGE = ("title", "content", "structure", "tokens")
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
-MEASURED = ", ".join(f"verdict.{name}" for name in verdicts.MEASURES)
+MEASURED = ", ".join(f"verdict.{name}" for name in parts.MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
@@ -77,7 +78,7 @@ class DedupJob:
     inputs: Sequence[str]
     to: Path
     options: Options
-    keep: str = "first"  # of ORDERS in verdicts.py
+    keep: str = "first"  # of ORDERS in parts.py
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
@@ -143,14 +144,14 @@ def _run(
     reading = _judged(job, inputs, folder)
     refuse_changed()
     whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
-    with verdicts.sql_on(folder) as engine:
+    with parts.sql_on(folder) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         counted = [*engine.rows(COUNTS)]
         pages = [(row["kept"], row["reason"], row["pages"]) for row in counted]
         write_drop_log(engine, log, job, pages)
         if job.store is not None:
-            fill_store(engine, job.store, job.options, verdicts.ORDERS[job.keep])
+            fill_store(engine, job.store, job.options, parts.ORDERS[job.keep])
         if job.texts is not None:
             write_texts(engine, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists
@@ -202,7 +203,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            for _, drops in verdicts.judge_parts(written, folder, job.options):
+            for _, drops in parts.judge_parts(written, folder, job.options):
                 reading.dropped += drops
         deque(written, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
@@ -210,7 +211,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
         if not in_order:
-            verdicts.judge_sorted(pool, folder, job.options, job.keep)
+            parts.judge_sorted(pool, folder, job.options, job.keep)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.dedup import RESULT
-from simhash_pipeline.archive.parts import fingerprint_rows
-from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted, sql_on
+from simhash_pipeline.archive.parts import fingerprint_rows, judge_parts, judge_sorted, sql_on
 from tests.stores.pages import page
 
 if TYPE_CHECKING:
