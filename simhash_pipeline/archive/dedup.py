@@ -290,7 +290,7 @@ def write_drop_log(engine: Engine, to: Path, job: DedupJob, pages: Iterable[Coun
         if reason == UNJUDGED:
             errors[reason] = count
         else:
-            log.count_pages(reason, kept=kept, pages=count)
+            log.count(reason, kept=kept, pages=count)
     log.write_run(errors)
     log.close()
 

@@ -57,7 +57,10 @@ def dedup_on_cluster(
     writer = result.write.mode("overwrite")
     (writer.parquet if to.endswith(".parquet") else writer.json)(to)
     counted = [row.asDict() for row in spark.sql(COUNTS).collect()]
-    _remove(spark, f"{to}.parts")
+    # By Hadoop's file system: PySpark has no API of its own for it.
+    context: Any = spark.sparkContext
+    place = context._jvm.org.apache.hadoop.fs.Path(f"{to}.parts")
+    place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
     return counted
 
 
@@ -124,13 +127,6 @@ def judged(
 def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
     with TemporaryDirectory() as folder, SqliteStore(Path(folder, "kept.sqlite")) as store:
         yield from parts.judge_rows(batches, options, store)
-
-
-def _remove(spark: SparkSession, path: str) -> None:
-    """By Hadoop's file system: PySpark has no API of its own for it."""
-    context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
-    place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
 
 
 if __name__ == "__main__":

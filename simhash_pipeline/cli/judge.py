@@ -167,7 +167,7 @@ class _LineJudge:
         verdict = self._judge.judge(source.url, page, said_by(page, source))
         if self._log is not None:
             self._log.write(verdict, page)
-            self._log.count(verdict)
+            self._log.count(verdict.reason, kept=not verdict.dropped)
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
             self._texts.write_many()

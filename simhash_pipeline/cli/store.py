@@ -85,6 +85,7 @@ def _text(value: object) -> str:
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
     pages, thin, file = 0, 0, store_file(named.url)
+    files = [] if file is None else [file, beside(file, "-wal")]
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -102,13 +103,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "bytes": None if file is None else sum(map(_size, (file, beside(file, "-wal")))),
+        "bytes": sum(one.stat().st_size for one in files if one.exists()) if files else None,
         "made_with": store.made_with(),
     }
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.exists() else 0
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:
