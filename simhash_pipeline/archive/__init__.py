@@ -47,7 +47,7 @@ class Input(Protocol):
 
     @property
     def unit(self) -> str:
-        """The unit of progress: "B" or " pages"."""
+        """The unit of progress: "B" or "pages"."""
 
     def total(self) -> int:
         """The size of the archive in that unit."""

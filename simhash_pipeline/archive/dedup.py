@@ -193,12 +193,12 @@ def _refuse_filled(url: str, options: Options) -> None:
             )
 
 
-def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.ReadSummary:
+def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.Reading:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
-    reading = parts.ReadSummary()
+    keep_text = job.options.keep_text or job.texts is not None
+    reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
     with parts.workers() as pool:
-        options = replace(job.options, keep_text=job.options.keep_text or job.texts is not None)
-        written = parts.write_parts(pool, inputs, folder, options, reading)
+        written = reading.parts(pool)
         # One judge is enough to follow the readers. Several are worth to be waited for only where
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
@@ -253,7 +253,7 @@ def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
             raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
-def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.ReadSummary) -> str | None:
+def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> str | None:
     """Why there is no result, which would overwrite an earlier one; None if there is one."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:

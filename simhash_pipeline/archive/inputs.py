@@ -73,7 +73,7 @@ class Folder:
     """
 
     path: Path
-    unit: ClassVar[str] = " files"
+    unit: ClassVar[str] = "files"
 
     def total(self) -> int:
         return len(self.files())
@@ -114,7 +114,7 @@ class StoredPages:
     """The pages that a store keeps, of all namespaces, oldest first."""
 
     url: str
-    unit: ClassVar[str] = " pages"
+    unit: ClassVar[str] = "pages"
 
     def total(self) -> int:
         with open_store(self.url, reading=True) as store:

@@ -37,7 +37,7 @@ class ParquetPages:
     path: Path
     options: Options
     time_field: str | None = None
-    unit: ClassVar[str] = " rows"
+    unit: ClassVar[str] = "rows"
 
     def total(self) -> int:
         return int(self._opened().metadata.num_rows)

@@ -113,18 +113,6 @@ ORDERS = {
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
-@dataclass(slots=True)
-class ReadSummary:
-    """What the inputs hold."""
-
-    pages: int = 0
-    dropped: int = 0  # by now
-    timed: int = 0  # pages with the time they were fetched
-    skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
-    # With the input's name, and the record's number.
-    faults: list[tuple[str, int, Fault]] = field(default_factory=list)
-
-
 @contextmanager
 def workers() -> Iterator[Executor]:
     """A process for each core; ArchiveError if one of them dies.
@@ -180,60 +168,60 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def write_parts(
-    pool: Executor,
-    inputs: Mapping[str, Input],
-    folder: Path,
-    options: Options,
-    reading: ReadSummary,
-) -> Iterator[Path]:
-    """The parts in their order, each when it is written; the next ones are worked at meanwhile.
+@dataclass(slots=True)
+class Reading:
+    """Reads the inputs, which have names, into parts in the folder, and counts what they hold."""
 
-    `reading` is filled.
-    """
-    at_work: deque[Future[Path]] = deque()
-    for number, batch in enumerate(_batches(inputs, reading)):
-        part = folder / f"part-{number:06}.parquet"
-        at_work.append(pool.submit(_write_part, batch, part, options))
-        if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
+    inputs: Mapping[str, Input]
+    folder: Path
+    options: Options
+    pages: int = 0
+    dropped: int = 0  # by now, by whoever judges the parts
+    timed: int = 0  # pages with the time they were fetched
+    skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
+    # With the input's name, and the record's number.
+    faults: list[tuple[str, int, Fault]] = field(default_factory=list)
+
+    def parts(self, pool: Executor) -> Iterator[Path]:
+        """In their order, each when it is written; the next ones are worked at meanwhile."""
+        at_work: deque[Future[Path]] = deque()
+        for number, batch in enumerate(self._batches()):
+            part = self.folder / f"part-{number:06}.parquet"
+            at_work.append(pool.submit(_write_part, batch, part, self.options))
+            if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
+                yield at_work.popleft().result()
+        while at_work:
             yield at_work.popleft().result()
-    while at_work:
-        yield at_work.popleft().result()
 
-
-def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list[Numbered]]:
-    """The pages of all inputs in parts."""
-    batch: list[Numbered] = []
-    chars = 0
-    for source, (name, archive) in enumerate(inputs.items()):
-        for number, record in _records(name, archive, reading):
-            batch.append((reading.pages, source, number, record))
-            reading.pages += 1
-            reading.timed += isinstance(record, StoredPage) or record.time is not None
-            chars += len(record.source.html) if isinstance(record, Page) else 0
+    def _batches(self) -> Iterator[list[Numbered]]:
+        """The pages of all inputs, those of a part together."""
+        batch, chars = list[Numbered](), 0
+        for numbered in self._numbered():
+            batch.append(numbered)
+            chars += len(page.source.html) if isinstance(page := numbered[-1], Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
                 batch, chars = [], 0
-    if batch or not reading.pages:  # an empty part still makes a table
-        yield batch
+        if batch or not self.pages:  # an empty part still makes a table
+            yield batch
 
-
-def _records(
-    name: str, archive: Input, reading: ReadSummary
-) -> Iterator[tuple[int, Page | StoredPage]]:
-    """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
-    last = 0
-    with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
-        for number, (record, at) in enumerate(archive.read(), 1):
-            drops = f", {reading.dropped:,} drops" if reading.dropped else ""
-            advance(at - last, f"{reading.pages:,} pages{drops}")
-            last = at
-            if isinstance(record, Fault):
-                reading.faults.append((name, number, record))
-            elif isinstance(record, Skipped):
-                reading.skipped[record.kind] += 1
-            else:
-                yield number, record
+    def _numbered(self) -> Iterator[Numbered]:
+        """All pages, with a progress bar where stderr is a terminal."""
+        for place, (name, archive) in enumerate(self.inputs.items()):
+            last = 0
+            with progress_bar(archive.unit, archive.total(), Path(name).name) as advance:
+                for number, (record, at) in enumerate(archive.read(), 1):
+                    drops = f", {self.dropped:,} drops" if self.dropped else ""
+                    advance(at - last, f"{self.pages:,} pages{drops}")
+                    last = at
+                    if isinstance(record, Fault):
+                        self.faults.append((name, number, record))
+                    elif isinstance(record, Skipped):
+                        self.skipped[record.kind] += 1
+                    else:
+                        self.timed += isinstance(record, StoredPage) or record.time is not None
+                        self.pages += 1
+                        yield self.pages - 1, place, number, record
 
 
 def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
