@@ -387,8 +387,7 @@ def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
 def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int]:
     """How many values have their nearest neighbour at each distance, from 0 to the width.
 
-    At most `number` values are drawn, and each is compared with all: 3 ms for a million. Empty for
-    fewer than two values.
+    At most `number` are drawn, each compared with all: 3 ms for a million. Empty below two values.
     """
     if len(values) < 2:
         return []

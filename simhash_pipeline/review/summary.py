@@ -234,8 +234,7 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
 def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
     """The places of the drops and near misses that a person should look at.
 
-    Of a run and a kind of doubt, or near misses, at most MANY, the likeliest to be wrong; of a drop
-    magnet one.
+    At most MANY of a run and a kind, as near misses, the likeliest wrong; one of a drop magnet.
     """
     alike: dict[tuple[str, ...], list[int]] = {}  # by kind and run, or drop magnet
     for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
@@ -349,8 +348,7 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    128, more than any, where one is unknown. None for a drop that no threshold decided, such as a
-    thin page.
+    128, more than any, where one is unknown. None if no threshold decided, as for a thin page.
     """
     if drop.reason not in DECIDING:
         return None
