@@ -50,13 +50,12 @@ KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
-# Columns of the sheet, as the report saves it, and the fields of a drop.
-SHEET = {
-    **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
-    "distance": "content_distance",
-    **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
-    **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
-}
+# The fields of a drop in the sheet, as the report saves it: there `distance` is that of contents.
+SHEET = (
+    *("twin_url", "url", "twin_title", "title", "reason", "time", "content_distance"),
+    *("sketch_distance", "structure_distance", "similarity", "fields", "main_share", "tokens"),
+    *("run", "spider"),
+)
 SHOWN_RUNS = 20
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
@@ -140,9 +139,9 @@ def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
     """
     sheet, lines = csv.writer(file, delimiter=mark), 0
     first = list(islice(drops, 1))
-    sheet.writerow(["\ufeffanswer", *SHEET])
+    sheet.writerow(["\ufeffanswer", *(name.removeprefix("content_") for name in SHEET)])
     for drop in chain(first, drops):
-        values = (getattr(drop, name) for name in SHEET.values())
+        values = (getattr(drop, name) for name in SHEET)
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
         lines += 1
