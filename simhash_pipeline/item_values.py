@@ -1,14 +1,14 @@
 """What an item says, as a witness beside its page: values that stand on the page, and its text.
 
 The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
-the page that it was scraped from (see on_page.py), or was asked for; booleans and zeros in pages of
-one structure. On one site, two pages of one template whose items have one differing value of one
-name are two things; where the templates differ, the same selectors may find other parts of the
-page, and two values must differ. A store keeps of an item
+the page that it was scraped from (see on_page.py), or was asked for; booleans, zeros and words that
+no page shows count in pages of one structure. On one site, two pages of one template whose items
+have one differing value of one name are two things; where the templates differ, the same selectors
+may find other parts of the page, and two values must differ. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, zeros if it
-              doesn't count
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which one bit
+              is set for what no page shows; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together.
@@ -36,7 +36,6 @@ from simhash_pipeline.on_page import (
     is_of_the_crawl,
     link_of,
     path_of,
-    plain_value,
 )
 from simhash_pipeline.page.source import ItemValues, Source
 
@@ -62,7 +61,8 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
-_UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
+_UNSEEN = "\0"  # before what no page shows
+_CODE_CHARS = 30
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 
 
@@ -211,7 +211,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if is_bare and (is_long or unseen) and name not in item.added:
             continue
         if unseen:
-            # One that was asked for is a value like others, see `_BOOLEANS`.
+            # One that was asked for is a value like others.
             kept = unseen.lstrip(_UNSEEN) if name in item.added else unseen
             said.append(_Value(name, value, plain, kept))
             continue
@@ -227,7 +227,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
-            kept = " ".join(plain_value(value).split())
+            kept = " ".join(value.split())
         said.append(_Value(name, value, plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
@@ -243,12 +243,23 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         ]
         has_words = any(each.kept and _has_words(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
+    if not is_bare:
+        said = [each if each.kept else each._replace(kept=_as_code(each, seen)) for each in said]
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
-    values, names = _packed(flags, said)
+    values, names = _packed(flags, said, item.added)
     if item.is_row:
         values += _row(said, seen)
     return Said(values, names, text)
+
+
+def _as_code(value: _Value, page: Page) -> str:
+    """A short value without digits: what a spider makes of a sign, as "sold out" of a class.
+
+    Crawls count and time what they add, but in digits.
+    """
+    is_word = 0 < len(value.plain) <= _CODE_CHARS and not any(map(str.isdigit, value.plain))
+    return f"{_UNSEEN}{value.plain}" if is_word and page.is_brought(value.text) else ""
 
 
 def _weighs(value: str) -> bool:
@@ -273,19 +284,36 @@ def _marked(row: bytes, marks: int) -> bytes:
     return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
-def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
-    """The values as a store keeps them, and their names by the byte of each: one of 255."""
+def _packed(
+    flags: int, said: Iterable[_Value], added: frozenset[str]
+) -> tuple[bytes, Mapping[int, str]]:
+    """The values as a store keeps them, and their names by the byte of each: one of 255.
+
+    One that was asked for has a name of its own: pages stored before that lack it.
+    """
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, *_, kept in said:
-        of_name = by_byte.setdefault(byte := byte_of(name), [])
+        byte = byte_of(f"+{name}" if name in added else name)
+        of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(kept)
     values = (
-        bytes([byte]) + (hash_of("\0".join(sorted({*kept})), 3) if kept else bytes(3))
+        bytes([byte]) + (_value_of(kept) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+def _value_of(kept: list[str]) -> bytes:
+    """Its last bit of the first byte is set for what no page shows."""
+    first, *rest = hash_of("\0".join(sorted({each.lstrip(_UNSEEN) for each in kept})), 3)
+    return bytes([first & ~1 | (kept[0][0] == _UNSEEN), *rest])
+
+
+def by_bytes(names: Iterable[str]) -> dict[int, str]:
+    """Fields by the bytes of their names, added or not."""
+    return {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
 
 
 @lru_cache(maxsize=1024)
@@ -294,10 +322,6 @@ def byte_of(name: str) -> int:
 
 
 # --- two items
-
-
-# As a store keeps them. In another template the selector found another answer.
-_BOOLEANS = [hash_of(each, 3) for each in (f"{_UNSEEN}true", f"{_UNSEEN}false", _NOTHING)]
 
 
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
@@ -312,7 +336,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
-    other = bytes(n for n in mine if n in its and any(its[n]) and mine[n] != its[n])
+    other = bytes(n for n in mine if n in its and any(its[n]) and not _are_one(mine[n], its[n]))
     if others[0] & TEXT and not is_named:
         return b"" if structure_bits is None else other
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
@@ -326,8 +350,18 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
+    # In another template a selector that found nothing had another answer.
+    other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
+
+
+def _is_unseen(value: bytes) -> bool:
+    return value[0] & 1 > 0
+
+
+def _are_one(value: bytes, other: bytes) -> bool:
+    """Whether or not their pages show them."""
+    return value[1:] == other[1:] and value[0] | 1 == other[0] | 1
 
 
 def has(values: bytes | None, flag: int) -> bool:
@@ -397,7 +431,7 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):
         return False
-    return sum(any(each) and each not in _BOOLEANS for each in _by_name(values).values()) > 1
+    return sum(any(each) and not _is_unseen(each) for each in _by_name(values).values()) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

@@ -19,7 +19,7 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 from scrapy.http import HtmlResponse
 
-from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
+from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, open_store
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
@@ -250,13 +250,83 @@ def test_a_zero_that_is_asked_for_counts_there_too(fields: tuple[str, ...], is_k
 def test_a_field_is_added_to_those_that_count() -> None:
     """Its values needn't be on the page; the other fields count as before."""
     with Judge(options=Options(item_fields=("+rating",))) as judge:
-        judge.judge(A, page("<p>red"), {"colour": "red", "rating": {"stars": "three"}, "at": "x"})
-        four = {"colour": "red", "rating": {"stars": "four"}, "at": "y"}
+        judge.judge(A, page("<p>red"), {"colour": "red", "rating": {"stars": 3}, "at": "v1"})
+        four = {"colour": "red", "rating": {"stars": 4}, "at": "v2"}
         assert judge.judge(B, page("<p>red"), four).differing_fields == ("rating.stars",)
-        blue = {"colour": "blue", "rating": {"stars": "three"}, "at": "z"}
+        blue = {"colour": "blue", "rating": {"stars": 3}, "at": "v3"}
         assert judge.judge(C, page("<p>blue"), blue).differing_fields == ("colour",)
-        same = {"colour": "red", "rating": {"stars": "three"}, "at": "z"}
+        same = {"colour": "red", "rating": {"stars": 3}, "at": "v3"}
         assert judge.judge(D, page("<p>red"), same).dropped
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        ("InStock", "SoldOut", True),
+        ("有货", "缺货", True),
+        ("run 1", "run 2", False),  # crawls count what they add
+        ("seen by the crawl of a Thursday", "seen by the crawl of a Friday", False),
+    ],
+)
+def test_a_word_that_no_page_shows_counts_in_one_template(one: str, two: str, differ: bool) -> None:
+    """What a spider makes of a class or a picture; a print view may say other things."""
+    with Judge() as judge:
+        judge.judge(A, page("<p class=on>red"), {"colour": "red", "state": one})
+        verdict = judge.judge(B, page("<p class=off>red"), {"colour": "red", "state": two})
+        assert verdict.rejected_by == ("fields" if differ else None)
+        assert judge.judge(C, BARE % "red", {"colour": "red", "state": two}).dropped
+
+
+def test_a_default_is_no_value_beside_one_in_another_template() -> None:
+    with Judge() as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", "by": "unknown"})
+        assert judge.judge(B, BARE % "red Jane", {"colour": "red", "by": "Jane"}).dropped
+
+
+def test_a_word_is_the_same_on_a_page_and_on_none() -> None:
+    with Judge() as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", "by": "crawler"})
+        assert judge.judge(B, page("<p>red crawler"), {"colour": "red", "by": "crawler"}).dropped
+
+
+@pytest.mark.parametrize(
+    ("yesterday", "today", "changed"),
+    [
+        ({"sale": 19.0}, {"sale": None}, True),
+        ({"sale": None}, {"sale": 19.0}, True),
+        ({"off": 0.1}, {"off": 0.15}, True),
+        ({"grams": 1500}, {"grams": 1200}, True),
+        ({"state": "NewCondition"}, {"state": "UsedCondition"}, True),
+        ({"seen": "1 of 7"}, {"seen": "2 of 7"}, False),  # by the crawl
+    ],
+)
+def test_a_known_page_has_changed_if_a_value_came_or_went(
+    yesterday: dict[str, Any], today: dict[str, Any], changed: bool
+) -> None:
+    """In a box of its own, too: the structures may be far from each other."""
+    box = f"<table><tr><th>Sale<td>19.00<td>10 % off<td>1.5 kg</table>{_ROWS}"
+    other_box = f"<table><tr><th>Sale<td>19.00<td>15 % off<td>1.2 kg</table>{_ROWS}"
+    pages = [box if yesterday.get("sale") else _ROWS, other_box if today.get("sale") else _ROWS]
+    if "sale" not in today:
+        pages = [box, other_box]
+    with Judge(unchanged="drop") as judge:
+        judge.judge(A, page(pages[0]), {"colour": "red", **yesterday})
+        verdict = judge.judge(A, page(pages[1]), {"colour": "red", **today})
+    assert verdict.reason == ("changed" if changed else "unchanged")
+
+
+@pytest.mark.parametrize("field", ["+batch", "batch"])
+def test_a_field_that_is_added_later_counts_from_then_on(field: str) -> None:
+    """No page that was stored before says it, so each comes out once more."""
+    one, two = ({"colour": "red", "batch": f"{n}"} for n in (71, 72))
+    with open_store("memory:") as store:
+        first = Judge(store, unchanged="drop")
+        assert not first.judge(A, page("<p>red"), one).dropped
+        assert first.judge(B, page("<p>red"), two).dropped
+        later = Judge(store, unchanged="drop", item_fields=(field,))
+        assert later.judge(B, page("<p>red"), two).rejected_by == "fields"
+        assert later.judge(A, page("<p>red"), one).reason == "changed"
+        assert later.judge(A, page("<p>red"), one).reason == "unchanged"
 
 
 def test_of_two_sites_the_texts_decide() -> None:
@@ -592,7 +662,7 @@ def test_a_match_by_structure_is_judged_by_values_alone(
 
 
 def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
-    item = {"title": "Runner", "sku": "X", "price": 1299.0}
+    item = {"title": "Runner", "sku": "X7", "price": 1299.0}
     names = {
         chosen: [*said(item, Options(item_fields=chosen)).names.values()]
         for chosen in ((), ("sku",), ("-price",))

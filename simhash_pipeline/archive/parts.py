@@ -36,7 +36,7 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive import Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import byte_of, said_by
+from simhash_pipeline.item_values import by_bytes, said_by
 from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -329,7 +329,7 @@ def judge_rows(
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
-        of_items = ({byte_of(name): name for name in each or ()} for each in names)
+        of_items = (by_bytes(each or ()) for each in names)
         pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]
