@@ -32,6 +32,7 @@ from simhash_pipeline.options import Options, age_secs
 from simhash_pipeline.stores.contract import PageText, Store, shown_url
 from simhash_pipeline.stores.opening import open_store, store_file, url_of_store, why_absent
 from simhash_pipeline.terminal import Line, print_json, print_lines, printable, progress_bar
+from simhash_pipeline.urls import page_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +203,9 @@ def _shown_path(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:
+def text_of(stores: Iterable[Store], url: str, namespace: str) -> PageText | None:
     """The text that the first of these stores has kept of a page."""
-    found = (store.text_of(namespace, url) for store in stores)
+    found = (store.text_of(namespace, page_key(url)) for store in stores)
     return next((text for text in found if text is not None), None)
 
 

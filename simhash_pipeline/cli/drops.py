@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, TextIO
@@ -283,13 +284,8 @@ class ReportCommand(_DropsCommand):
             spiders = (run.spider for run in reversed(summary.runs.values()))
             found = self.stores_of(spiders) if named is None else [self.store_at(named)]
             stores = [opened.enter_context(one.existing()) for one in found]
-            write_web_page(
-                part,
-                summary,
-                log=log.path.name,
-                texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
-                neighbours=_neighbours(stores, options),
-            )
+            texts, neighbours = partial(text_of, stores), _neighbours(stores, options)
+            write_web_page(part, summary, log.path.name, texts, neighbours)
         near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
         misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])

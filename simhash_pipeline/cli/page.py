@@ -236,16 +236,13 @@ def _share(page: PageFingerprint) -> str:
 
 
 Opened: TypeAlias = tuple[Store, NamedStore]
+Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 
 
 def distance_grid(
-    a: PageFingerprint | StoredPage,
-    b: PageFingerprint | StoredPage,
-    apart: Distances,
-    limits: Mapping[str, Any],
-    dropped_by: str | None = None,
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], dropped_by: str | None = None
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
@@ -399,7 +396,7 @@ class ExplainCommand(Command):
         if not a.first_seen:
             where = "no store here has it; --store names another."
             yield from (f"The fingerprints of A are not known: {where}", "")
-        text_a, text_b = (text_of(stores, page.namespace, page.url) for page in (a, b))
+        text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
         if text_a is None or text_b is None:
             yield "The texts of the pages were not kept. To compare them:"
             pages = shlex.join([a.shown_url, b.shown_url])

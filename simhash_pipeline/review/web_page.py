@@ -52,12 +52,7 @@ class Neighbours:
 
 
 def write_web_page(
-    path: Path,
-    summary: Summary,
-    *,
-    log: str,
-    texts: Texts | None = None,
-    neighbours: Neighbours | None = None,
+    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Neighbours | None
 ) -> None:
     """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
@@ -66,7 +61,7 @@ def write_web_page(
     drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
     found = all_doubts(drops, magnets)
-    compared, pairs = _compared(drops, found, texts) if texts else ([], [None] * len(drops))
+    compared, pairs = _compared(drops, found, texts)
     data = {
         "log": log,
         "dropped": summary.drops,
