@@ -33,7 +33,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive import Fault, Input, Page, Skipped
+from simhash_pipeline.archive import KEEP, Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.item_values import by_bytes, said_by
@@ -102,14 +102,7 @@ VERDICTS = pa.schema(
         ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
-# The order of judging, in SQL; the first of several twins is kept.
-ORDERS = {
-    "first": "position",
-    "earliest": "time IS NULL, time, position",
-    "longest": "text_chars DESC NULLS LAST, position",
-    "shortest-url": "length(url), position",
-    "canonical": "NOT coalesce(is_canonical, FALSE), position",
-}
+ORDERS = {name: order for name, (_, order) in KEEP.items()}
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 

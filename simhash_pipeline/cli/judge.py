@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from simhash_pipeline.archive import KEEP
 from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, pieces
 from simhash_pipeline.cli.command import Command, fields
 from simhash_pipeline.cli.simhash import Parser
@@ -40,13 +41,6 @@ _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
     *("sketch_distance", "similarity", "rejected_by"),
 )
-KEEP = {
-    "first": "the first of them in the inputs",
-    "earliest": "the one fetched first",
-    "longest": "the one with the longest text",
-    "shortest-url": "the one with the shortest URL",
-    "canonical": "the one whose canonical link names itself",
-}
 
 
 class JudgeCommand(Command):
@@ -196,7 +190,7 @@ class DedupCommand(Command):
         parser.add("inputs", what, nargs="+", metavar="input")
         what = "the result: a .parquet or .jsonl file"
         parser.add("-o, --output", what, type=Path, required=True)
-        what = "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
+        what = "; ".join(f"{name}: {meaning}" for name, (meaning, _) in KEEP.items())
         what = f"which of near-duplicates to keep. {what}"
         parser.add("--keep", what, choices=KEEP, default="first")
         what = "write copies of the inputs into this folder, without the dropped pages"
