@@ -9,8 +9,6 @@ dropped page's story is that of its twin. A known tracking key is taken unless a
 drops speak against it (a crawl misses a copy now and then), a key that the user names always.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Archives of past crawls: their records, and the protocol of their readers."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path

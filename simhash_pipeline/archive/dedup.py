@@ -5,8 +5,6 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import shutil

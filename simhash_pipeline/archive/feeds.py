@@ -3,8 +3,6 @@
 Text that isn't UTF-8 is passed on as bytes, which are decoded by the page's own charset.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

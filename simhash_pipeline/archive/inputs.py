@@ -1,7 +1,5 @@
 """Opens an input by its name: a file, a folder of HTML files, or a store."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

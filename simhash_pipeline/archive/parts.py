@@ -9,8 +9,6 @@ another, as a crawl that meets them in this order:
     SCOPE = "site"  all rows, shared out by site among several judges, each share sorted
 """
 
-from __future__ import annotations
-
 import glob
 import multiprocessing
 import os
@@ -420,24 +418,6 @@ def _written(
             yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
 
 
-@contextmanager
-def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
-    """SQL on one machine, on the table `page` of the parts in a folder.
-
-    It uses the disk when memory is full. `shares` is the number of processes that share the memory
-    and the cores. Errors, as for a full disk, are raised as ArchiveError.
-    """
-    config: dict[str, Any] = {"memory_limit": f"{MEMORY_PERCENT // shares}%"}
-    config["temp_directory"] = str(folder / "sorting")
-    try:
-        with duckdb.connect(config=config | ({"threads": 1} if shares > 1 else {})) as connection:
-            engine = Engine(folder, connection)
-            engine.see("page", "part-*")
-            yield engine
-    except duckdb.Error as error:
-        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
     """What `sql_on` opens."""
@@ -470,3 +450,21 @@ class Engine:
         form = "PARQUET, COMPRESSION zstd" if to.suffix == ".parquet" else "JSON"
         place = str(to).replace("'", "''")
         self.connection.execute(f"COPY ({query}) TO '{place}' (FORMAT {form})")
+
+
+@contextmanager
+def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
+    """SQL on one machine, on the table `page` of the parts in a folder.
+
+    It uses the disk when memory is full. `shares` is the number of processes that share the memory
+    and the cores. Errors, as for a full disk, are raised as ArchiveError.
+    """
+    config: dict[str, Any] = {"memory_limit": f"{MEMORY_PERCENT // shares}%"}
+    config["temp_directory"] = str(folder / "sorting")
+    try:
+        with duckdb.connect(config=config | ({"threads": 1} if shares > 1 else {})) as connection:
+            engine = Engine(folder, connection)
+            engine.see("page", "part-*")
+            yield engine
+    except duckdb.Error as error:
+        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error

@@ -1,7 +1,5 @@
 """What commands share: their shape, their store and drop log, results, and written files."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -1,7 +1,5 @@
 """`scrapy simhash dropped | report | rules`: what a drop log holds, and what it teaches."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

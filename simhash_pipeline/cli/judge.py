@@ -1,7 +1,5 @@
 """`simhash judge | dedup`: pages that no crawl of Scrapy brings, a line each or in archives."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence

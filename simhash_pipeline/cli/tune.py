@@ -1,7 +1,5 @@
 """`scrapy simhash tune`: which thresholds suit a person's answers about pairs of pages."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ A single drop is doubtful by its own line. A difference of titles that many drop
 ("LLVM 14", "LLVM 15") is no doubt, and of each kind of doubt only some drops are to be checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,6 +58,19 @@ _CODE = re.compile(
     "|zh)(?:[-_][a-z]{2,4})?",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason to look at a drop."""
+
+    kind: str  # the same words for all drops that share the reason
+    detail: str  # the figures of this drop; "" without any
+    weight: int  # of two drops, that with the greater sum is looked at first
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
 @dataclass(slots=True)
@@ -190,19 +201,6 @@ def _is_sure(drop: Drop) -> bool:
     same_words = drop.content_distance == 0 and not drop.sketch_distance
     left = bits_left(drop)
     return left is None or left[0] == 128 or (same_words and drop.reason != "structure")
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A reason to look at a drop."""
-
-    kind: str  # the same words for all drops that share the reason
-    detail: str  # the figures of this drop; "" without any
-    weight: int  # of two drops, that with the greater sum is looked at first
-
-    @property
-    def text(self) -> str:
-        return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
 # The words that stand in one of two titles only, of each title.

@@ -4,8 +4,6 @@ All that comes from pages travels as JSON and is shown as text; the policy in th
 the browser run the one script whose hash it names.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """Opens a store by its URL, and reads what the URL says beside a place."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
