@@ -1,10 +1,11 @@
 """What an item says, as a witness beside its page: values that stand on the page, and its text.
 
 The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
-the page that it was scraped from (see on_page.py), or was asked for; booleans, zeros and words that
-no page shows count in pages of one structure. On one site, two pages of one template whose items
-have one differing value of one name are two things; where the templates differ, the same selectors
-may find other parts of the page, and two values must differ. A store keeps of an item
+the page that it was scraped from (see on_page.py), or was asked for; in pages of one structure also
+if no page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template
+whose items have one differing value of one name are two things; where the templates differ, the
+same selectors may find other parts of the page, and two values must differ. A store keeps of an
+item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
     values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which one bit
@@ -24,6 +25,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,7 +64,15 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
-_CODE_CHARS = 30
+_OF_LIST = "\0"  # behind the name of what is in a list
+# Fields that spiders add of the crawl.
+_CRAWLS = re.compile(
+    r"(?:^|[._-])(?:position|pos|rank|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
+    r"|words|chars|bytes|crawl\w*|scrap\w*|fetch\w*|download\w*|retriev\w*|extract\w*|ingest\w*"
+    r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
+    r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
+)
+_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 
 
@@ -100,7 +110,7 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             values = [*flat_values(str(name), item[name])]
             found += values
             if f"+{name}" in (options.item_fields or ()):
-                added.update(flat for flat, _ in values)
+                added.update(flat.partition(_OF_LIST)[0] for flat, _ in values)
     pairs = tuple(found[:_MOST_VALUES])
     return source._replace(item=ItemValues(pairs, is_named=is_named, added=frozenset(added)))
 
@@ -127,8 +137,11 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
 
 
 def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """(name, text) of each value within; texts in a list are one text."""
-    todo = [(name, value)]
+    """(name, text) of each value within; texts in a list are one text.
+
+    Behind the name of what else is in a list stands the dict that it is in, or its place.
+    """
+    todo, dicts = [(name, value)], count()
     for _ in range(_MOST_NODES):
         if not todo:
             return
@@ -142,11 +155,21 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
                 if text := "\n".join(value)[:MOST_CHARS].strip():
                     yield name, text
             else:
-                todo += [(name, part) for part in reversed(value[:_MOST_NODES])]
+                parts = value[:_MOST_NODES] if len(value) > 1 else ()
+                named = [(_in_list(name, at, part, dicts), part) for at, part in enumerate(parts)]
+                todo += reversed(named or [(name, part) for part in value])
         elif (held := _fields_of(value)) is not None:
-            todo += [(f"{name}.{key}", held[key]) for key in [*held][:_MOST_NODES]]
+            base, mark, part_of = name.partition(_OF_LIST)
+            todo += [(f"{base}.{key}{mark}{part_of}", held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
             yield name, text
+
+
+def _in_list(name: str, at: int, part: Any, dicts: Iterator[int]) -> str:
+    base, mark, part_of = name.partition(_OF_LIST)
+    if _fields_of(part) is not None:
+        return f"{base}{_OF_LIST}{next(dicts)}"
+    return f"{base}{mark or _OF_LIST}{part_of}#{at}"
 
 
 def _fields_of(value: Any) -> Mapping[Any, Any] | None:
@@ -208,11 +231,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         unseen = plain if value[0] == _UNSEEN else ""
         if _ZERO.fullmatch(value) and not is_bare:
             unseen = _NOTHING
-        if is_bare and (is_long or unseen) and name not in item.added:
+        if is_bare and (is_long or unseen) and not item.adds(name):
             continue
         if unseen:
             # One that was asked for is a value like others.
-            kept = unseen.lstrip(_UNSEEN) if name in item.added else unseen
+            kept = unseen.lstrip(_UNSEEN) if item.adds(name) else unseen
             said.append(_Value(name, value, plain, kept))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
@@ -226,25 +249,26 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
-        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
+        if item.is_named or item.adds(name):  # "12 dead" in a text is no counter, too
             kept = " ".join(value.split())
-        said.append(_Value(name, value, plain, kept))
+        said.append(_Value(name, value, "" if is_text and not kept else plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
         for each in said
-        if each.name not in item.added
+        if not item.adds(each.name)
     )
     if not (is_bare or is_here or item.is_named) and (text or not is_heard):
         made = [
             each
-            if each.name in item.added or each.kept[:1] == _UNSEEN
+            if item.adds(each.name) or each.kept[:1] == _UNSEEN
             else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
             for each in said
         ]
         has_words = any(each.kept and _has_words(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
     if not is_bare:
-        said = [each if each.kept else each._replace(kept=_as_code(each, seen)) for each in said]
+        said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
+    said = _with_their_dicts(said)
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
     values, names = _packed(flags, said, item.added)
@@ -253,13 +277,48 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     return Said(values, names, text)
 
 
-def _as_code(value: _Value, page: Page) -> str:
-    """A short value without digits: what a spider makes of a sign, as "sold out" of a class.
+def _unseen(value: _Value, page: Page) -> str:
+    """What counts of a value that the page doesn't show: nothing of what the crawl adds."""
+    if not value.plain or _is_crawls(value.name) or path_of(value.text):
+        return ""
+    return f"{_UNSEEN}{value.plain}" if page.lacks(value.text, value.plain) else ""
 
-    Crawls count and time what they add, but in digits.
+
+@lru_cache(maxsize=1024)
+def _is_crawls(name: str) -> bool:
+    words = _CAPITAL.sub("_", name.partition(_OF_LIST)[0]).lower()
+    return _CRAWLS.search(words) is not None
+
+
+def _with_their_dicts(said: list[_Value]) -> list[_Value]:
+    """What is in a list says its place, or all that its dict says: sizes and their prices.
+
+    The dicts of a list may be in any order. What pages show says nothing of what they don't.
     """
-    is_word = 0 < len(value.plain) <= _CODE_CHARS and not any(map(str.isdigit, value.plain))
-    return f"{_UNSEEN}{value.plain}" if is_word and page.is_brought(value.text) else ""
+    if not any(_OF_LIST in each.name for each in said):
+        return said
+    parts = [_parts_of(each.name) for each in said]
+    dicts: dict[str, list[str]] = {}
+    for (name, of_dict, place), value in zip(parts, said, strict=True):
+        if value.kept and of_dict:
+            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{name}{place}")
+    shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
+    wholes = [
+        {each: hash_of("\0".join(sorted(told))).hex() for each, told in of.items()}
+        for of in (shown, dicts)
+    ]
+    for at, ((name, of_dict, place), value) in enumerate(zip(parts, said, strict=True)):
+        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict, "") + place
+        kept = f"{value.kept}\0{behind}" if value.kept and behind else value.kept
+        said[at] = value._replace(name=name, kept=kept)
+    return said
+
+
+def _parts_of(name: str) -> tuple[str, str, str]:
+    """A name, the dict of a list that its value is in, and its place in a list; "" for none."""
+    name, _, part = name.partition(_OF_LIST)
+    of_dict, _, place = part.partition("#")
+    return name, of_dict, place
 
 
 def _weighs(value: str) -> bool:
