@@ -198,7 +198,8 @@ class Page:
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
         self._url = Text(unquote(source.url).lower())
-        self._path = Text(self._url.text.partition("://")[2].partition("/")[2])
+        place = self._url.text.partition("://")[2] or self._url.text  # of no host: data:text/html,
+        self._path = Text(place.partition("/")[2])
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
