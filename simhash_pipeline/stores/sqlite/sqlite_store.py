@@ -121,24 +121,25 @@ class SqliteStore(Store):
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         run = self._begun_run()
-        with self._transaction() as pages:
-            pages.own_run = run
-            while True:
-                view = RowsView(pages, page)
-                try:
-                    action, answer = decide(view)
-                    break
-                except file.DeadRun as dead:  # its pages go, and the page is judged again
-                    if not file.end_run(self._connection, *dead.args):
-                        raise malformed(f"run {dead} of table page") from dead
-            if action is Action.RENEW:
-                pages.renew(page)
-            elif action is not Action.SKIP and view.same_key() is not None:
-                pages.remove(page.namespace, page.url)
-            if action is Action.KEEP:
-                page_id = pages.insert(page, run)
-        if run is not None and action is Action.KEEP:
-            self._unconfirmed[page.namespace, page.url] = page_id
+        with self._access:  # until its id is noted: another thread may replace the page
+            with self._transaction() as pages:
+                pages.own_run = run
+                while True:
+                    view = RowsView(pages, page)
+                    try:
+                        action, answer = decide(view)
+                        break
+                    except file.DeadRun as dead:  # its pages go, and the page is judged again
+                        if not file.end_run(self._connection, *dead.args):
+                            raise malformed(f"run {dead} of table page") from dead
+                if action is Action.RENEW:
+                    pages.renew(page)
+                elif action is not Action.SKIP and view.same_key() is not None:
+                    pages.remove(page.namespace, page.url)
+                if action is Action.KEEP:
+                    page_id = pages.insert(page, run)
+            if run is not None and action is Action.KEEP:
+                self._unconfirmed[page.namespace, page.url] = page_id
         return answer
 
     @contextmanager
@@ -186,10 +187,11 @@ class SqliteStore(Store):
                 pass
 
     def forget(self, namespace: str, url: str) -> bool:
-        with self._transaction() as pages:
-            self._cursor.execute(DELETE_TEXT, (namespace, url))
-            was_stored = pages.remove(namespace, url)
-        self._unconfirmed.pop((namespace, url), None)
+        with self._access:
+            with self._transaction() as pages:
+                self._cursor.execute(DELETE_TEXT, (namespace, url))
+                was_stored = pages.remove(namespace, url)
+            self._unconfirmed.pop((namespace, url), None)
         return was_stored
 
     def put_values(
