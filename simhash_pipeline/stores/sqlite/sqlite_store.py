@@ -27,6 +27,7 @@ from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
+    PAIR_SIZE,
     WRONG_PAGE,
     Rows,
     RowsView,
@@ -258,6 +259,8 @@ class SqliteStore(Store):
                     raise malformed(f"row {wrong[0]} of table page")
                 self._read_ahead()
             deque(chain(self.pages(), self.texts()), maxlen=0)
+            with self._access:
+                self._pages.check_packed()
         except StoreDamaged as error:
             return [str(error.__cause__)]
         return []
@@ -338,11 +341,11 @@ class SqliteStore(Store):
         is_alive = partial(file.is_alive, self._path)
         return Rows(self._connection, self._new_index, is_alive, makes_trees=not self._reading)
 
-    def _new_index(self, column: str) -> DiskIndex | MemoryIndex:
+    def _new_index(self, column: str, newest_id: int) -> DiskIndex | MemoryIndex:
         on_disk = DiskIndex(self._connection, column)
         if self._index == "disk" and (not self._reading or on_disk.has_trees()):
             return on_disk
-        return MemoryIndex(self._connection, column)
+        return MemoryIndex(self._connection, column, newest_id)
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
@@ -368,7 +371,17 @@ class SqliteStore(Store):
                     with self._transaction() as pages:
                         begun = file.begin_run(self._connection, self._path, pages.newest_id())
                     self._run = begun
+                    self._pack_again()
         return None if self._run is None else self._run[0]
+
+    def _pack_again(self) -> None:
+        """Leave pages that have gone out of the packed values, once most have."""
+        held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
+        sizes = dict(self._cursor.execute(held).fetchall())
+        if (count := sum(sizes.values()) // PAIR_SIZE) and count > 2 * len(self):
+            for chunk in sizes:
+                with self._transaction() as pages:
+                    pages.pack(chunk)
 
     def _expire(self, table: str, time: str, before: float) -> int:
         """Remove older rows, and return how many; some thousands are one transaction."""
