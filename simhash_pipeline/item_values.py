@@ -36,7 +36,6 @@ from simhash_pipeline.on_page import (
     is_of_the_crawl,
     link_of,
     path_of,
-    plain_value,
 )
 from simhash_pipeline.page.source import ItemValues, Source
 
@@ -227,7 +226,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
-            kept = " ".join(plain_value(value).split())
+            kept = " ".join(value.split())
         said.append(_Value(name, value, plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
@@ -245,7 +244,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         said = made if text or (has_words and not item.holds_page) else said
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
-    values, names = _packed(flags, said)
+    values, names = _packed(flags, said, item.added)
     if item.is_row:
         values += _row(said, seen)
     return Said(values, names, text)
@@ -273,11 +272,17 @@ def _marked(row: bytes, marks: int) -> bytes:
     return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
-def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
-    """The values as a store keeps them, and their names by the byte of each: one of 255."""
+def _packed(
+    flags: int, said: Iterable[_Value], added: frozenset[str]
+) -> tuple[bytes, Mapping[int, str]]:
+    """The values as a store keeps them, and their names by the byte of each: one of 255.
+
+    One that was asked for has a name of its own: pages stored before that lack it.
+    """
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, *_, kept in said:
-        of_name = by_byte.setdefault(byte := byte_of(name), [])
+        byte = byte_of(f"+{name}" if name in added else name)
+        of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(kept)
@@ -286,6 +291,11 @@ def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+def by_bytes(names: Iterable[str]) -> dict[int, str]:
+    """Fields by the bytes of their names, added or not."""
+    return {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
 
 
 @lru_cache(maxsize=1024)

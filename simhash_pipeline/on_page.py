@@ -56,7 +56,7 @@ _NUMBER = re.compile(
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
 _MAGNITUDES = {
-    **dict.fromkeys(("k", "tsd", "thousand"), 3),
+    **dict.fromkeys(("k", "kg", "km", "tsd", "thousand"), 3),
     **dict.fromkeys(("m", "mio", "mln", "million", "millionen"), 6),
     **dict.fromkeys(("bn", "mrd", "billion"), 9),
     **dict.fromkeys("万萬", 4),
@@ -65,6 +65,7 @@ _MAGNITUDES = {
 _SHORTENED = re.compile(  # 45k, 1.25M, 3,5 Mio., 1.2万
     rf"(?<![A-Za-z\d.,])(\d+)(?:[.,](\d{{1,3}}))? ?({'|'.join(_MAGNITUDES)})(?![a-z\d])"
 )
+_PERCENT = re.compile(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))? ?%")
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 # A number alone or with its currency: €12.50, 12.50 EUR.
 _AMOUNT = re.compile(
@@ -154,10 +155,12 @@ class Text:
 
 
 def _numbers_in(text: str) -> frozenset[str]:
-    """Without joints; 45k is 45 and 45000."""
+    """Without joints; 45k is 45 and 45000, 15 % is 15 and 0.15."""
     found = {number.translate(_JOINTS) for number in _NUMBER.findall(text)}
     for whole, fraction, magnitude in _SHORTENED.findall(text):
         found.add(f"{whole}{fraction.ljust(_MAGNITUDES[magnitude], '0')}")
+    for whole, fraction in _PERCENT.findall(text):
+        found.add(f"{whole:0>3}{fraction}".rstrip("0"))
     return frozenset(found)
 
 
@@ -184,6 +187,7 @@ class Page:
         self._shown = _shown(page.title, page.text, page.left_out, source.page)
         self._source = source.page if source.is_text else source.html
         self._url = Text(unquote(source.url).lower())
+        self._path = Text(self._url.text.partition("://")[2].partition("/")[2])
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -344,7 +348,8 @@ class Page:
         return len(link) >= SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        return self._url.has(unquote(link_of(text) or path_of(text) or text).lower())
+        part = unquote(link_of(text) or path_of(text) or text).lower()
+        return (self._url if len(part) > 1 else self._path).has(part)  # no m of m.example.org
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -486,10 +491,6 @@ def _joins(text: str, place: int) -> bool:
 
 def folded_value(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    lines = plain_value(text).splitlines()
-    lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
+    text = spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
+    lines = (without_counters(line, is_main=False, is_above=False) for line in text.splitlines())
     return " ".join(" ".join(lines).split())
-
-
-def plain_value(text: str) -> str:
-    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.parts import STORED, stored_pages
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.item_values import byte_of
+from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -85,7 +85,7 @@ def judge_rows(
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
-        of_items = ({byte_of(name): name for name in each or ()} for each in names)
+        of_items = (by_bytes(each or ()) for each in names)
         pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]

@@ -44,7 +44,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import byte_of, counted_names
+from simhash_pipeline.item_values import by_bytes, counted_names
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -542,5 +542,5 @@ def _not_found(page: StoredPage, text: PageText) -> list[str]:
     return [
         name
         for name, value in _item(text).items()
-        if byte_of(name) not in counted and value.lower() not in shown
+        if by_bytes([name]).keys().isdisjoint(counted) and value.lower() not in shown
     ]
