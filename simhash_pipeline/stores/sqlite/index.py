@@ -66,14 +66,14 @@ class MemoryIndex:
             raise rows.malformed(f"column {column} of table page: {error}") from error
 
     def add(self, page_id: int, value: int | bytes | None) -> None:
-        if value is not None and not self._index.add(number := rows.fingerprint(value), page_id):
+        if value is not None and not self._index.add(number := rows.indexed(value), page_id):
             self._add_further(page_id, number)
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         return self._index.near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
-        numbers = [*map(rows.fingerprint, values)]
+        numbers = [*map(rows.indexed, values)]
         ids = heapq.merge(*map(self._ids_of, numbers))
         limit = rows.MOST_STRANGERS
         while chunk := list(islice(ids, limit)):

@@ -206,7 +206,7 @@ class Rows:
         """(column, (place in the chunk, value) of each page), by the rows."""
         found = self.cursor.execute(OF_CHUNK, (chunk * CHUNK, CHUNK - 1)).fetchall()
         for at, name in enumerate(INDEXED, 1):
-            yield name, [(row[0], fingerprint(row[at])) for row in found if row[at] is not None]
+            yield name, [(row[0], indexed(row[at])) for row in found if row[at] is not None]
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
         for key in contract.each_row_key(row_keys):
@@ -395,12 +395,21 @@ def column_value(value: int | bytes | None, bits: int = BITS) -> int | bytearray
 
 
 def fingerprint(value: object) -> int:
-    """The inverse of `column_value`; of bytes, a number that is as good."""
+    """The inverse of `column_value`."""
     if isinstance(value, int):
         return value & (1 << 64) - 1
-    if isinstance(value, bytes) and len(value) in (contract.ID_SIZE, SKETCH_BITS // 8):
+    if isinstance(value, bytes) and len(value) == 16:
         return int.from_bytes(value, "big")
     raise malformed(f"fingerprint {value!r:.40}")
+
+
+def indexed(value: object) -> int:
+    """A value of one of INDEXED as 64 bits."""
+    if isinstance(value, int):
+        return value & (1 << 64) - 1
+    if isinstance(value, bytes) and len(value) == contract.ID_SIZE:
+        return int.from_bytes(value, "big")
+    raise malformed(f"value {value!r:.40}")
 
 
 def pack_pairs(pairs: Sequence[tuple[int, int]]) -> bytes:
