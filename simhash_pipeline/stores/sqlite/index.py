@@ -8,11 +8,11 @@
          └─────────────────────────────────────────────────────────┘
 
 Why the answers from memory are exact: ids only grow, and a page keeps its id and its fingerprints
-until it is gone (a replaced page gets a new id), so the table is its own log. Memory holds every
-committed page up to the last id that was read, and more: pages that are gone since. It is brought
-up to the newest id inside the same transaction that asks, before that writes anything, so no page
-is missing; and memory says only where to look: a page counts when its row is there, so none is too
-many.
+until it is gone (a replaced page gets a new id), so the table is its own log; most of it is read
+where rows.py has packed its values. Memory holds every committed page up to the last id that was
+read, and more: pages that are gone since. It is brought up to the newest id inside the same
+transaction that asks, before that writes anything, so no page is missing; and memory says only
+where to look: a page counts when its row is there, so none is too many.
 
 On disk a column has a b-tree for each block of neighbours.py, by the block's 16 bits and the value,
 so the values of one key lie side by side. They are SQLite indexes on expressions: SQLite itself

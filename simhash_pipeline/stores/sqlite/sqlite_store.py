@@ -54,7 +54,7 @@ TEXTS_A_READ = 100
 BULK_CACHE_KB, CACHE_KB = 64_000, 2_000
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
-SLOW_PAGES = 1_000_000  # take a second to open, which is logged
+SLOW_PAGES = 2_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
 PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
