@@ -1027,15 +1027,6 @@ def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Pat
     assert len(further) <= 2
 
 
-def test_a_large_cache_is_for_many_pages_alone(path: Path) -> None:
-    """With one a page that is settled takes half again the time (`make bench`)."""
-    with SqliteStore(path) as store:
-        sizes = [store._connection.execute("PRAGMA cache_size").fetchone()]
-        store.insert_many(page(str(n), spread(n)) for n in range(3))
-        sizes.append(store._connection.execute("PRAGMA cache_size").fetchone())
-    assert sizes == [(-2_000,), (-2_000,)]
-
-
 def test_pages_expire_in_transactions_of_some_thousand(path: Path) -> None:
     """Others get the lock between them, and a failure undoes only the last."""
     commits = list[str]()

@@ -48,10 +48,6 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
-# Of SQLite's cache, where thousands of pages are one transaction: at a million pages it writes half
-# of the bytes that it does with its own 2 MB. A transaction of one page writes as many, in half
-# again the time.
-BULK_CACHE_KB, CACHE_KB = 64_000, 2_000
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 2_000_000  # take a second to open, which is logged
@@ -152,7 +148,6 @@ class SqliteStore(Store):
         """
         with self._access:
             try:
-                self._use_cache(BULK_CACHE_KB)
                 with self._transaction():
                     self._in_batch = True
                     yield
@@ -164,16 +159,12 @@ class SqliteStore(Store):
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
-        self._use_cache(BULK_CACHE_KB)
-        try:
-            while chunk := list(islice(rest, PAGES_A_WRITE)):
-                with self._transaction() as rows:
-                    for page in chunk:
-                        rows.remove(page.namespace, page.url)
-                        rows.insert(page)
-                count += len(chunk)
-        finally:
-            self._use_cache(CACHE_KB)
+        while chunk := list(islice(rest, PAGES_A_WRITE)):
+            with self._transaction() as rows:
+                for page in chunk:
+                    rows.remove(page.namespace, page.url)
+                    rows.insert(page)
+            count += len(chunk)
         return count
 
     def confirm(self, namespace: str, url: str) -> None:
@@ -358,10 +349,6 @@ class SqliteStore(Store):
         if not isinstance(stamp, dict):
             raise malformed(f"stamp: {rows[0][0]}")
         return stamp
-
-    def _use_cache(self, size_kb: int) -> None:
-        with self._access:
-            self._cursor.execute(f"PRAGMA cache_size = -{size_kb}")
 
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
