@@ -107,6 +107,10 @@ class Text:
         """Whether one of these is a number in it, but in no counter."""
         return not (spelled_so.isdisjoint(self._numbers) or spelled_so.isdisjoint(self._uncounted))
 
+    def counts(self, number: str) -> bool:
+        """Whether it is a number in it, in a counter or not."""
+        return number in self._numbers
+
     @cached_property
     def _numbers(self) -> frozenset[str]:
         return _numbers_in(self.text)
@@ -221,7 +225,7 @@ class Page:
         letters = _letters_of(spelled(text).lower())
         if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or is_of_the_crawl(text):
             return False
-        if any(_letters_of(day) in letters for day in _days_about_now()):
+        if _names_today(letters):
             return False
         return any(letters in each.letters for each in self._shown) or self.holds(letters)
 
@@ -351,6 +355,18 @@ class Page:
         part = unquote(link_of(text) or path_of(text) or text).lower()
         return (self._url if len(part) > 1 else self._path).has(part)  # no m of m.example.org
 
+    def lacks(self, text: str, plain: str) -> bool:
+        """Whether it stands nowhere here, not in a counter either, and is nothing of the crawl.
+
+        Ages become days of a time: its seconds are those of the crawl.
+        """
+        if _names_today(_letters_of(text)) or not self.is_brought(text):
+            return False
+        if (time_of := _ISO_TIME.match(text)) and time_of[6] not in (None, "00"):
+            return False
+        number = _number(text).translate(_JOINTS)
+        return not any(each.has(plain) or each.counts(number) for each in self._shown)
+
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or is_of_the_crawl(text))
@@ -454,6 +470,10 @@ def is_of_the_crawl(text: str) -> bool:
         is_now = text[:10] in _days_about_now() and ":" in text
         return is_now or _DIGEST.fullmatch(text) is not None
     return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
+
+
+def _names_today(letters: str) -> bool:
+    return any(_letters_of(day) in letters for day in _days_about_now())
 
 
 def _days_about_now() -> set[str]:

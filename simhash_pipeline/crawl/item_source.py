@@ -58,7 +58,7 @@ def _without_latency(item: ItemValues, response: Response) -> ItemValues:
     times = [latency, latency * 1_000]
     times += [round(each, digits) for each in times for digits in (3, 4, 6)]
     measured = {f"{each:.15g}" for each in times}
-    pairs = (each for each in item.pairs if each[0] in item.added or each[1] not in measured)
+    pairs = (each for each in item.pairs if item.adds(each[0]) or each[1] not in measured)
     return item._replace(pairs=tuple(pairs))
 
 
