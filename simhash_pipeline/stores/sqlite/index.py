@@ -118,15 +118,19 @@ class MemoryIndex:
                 for place, value in rows.unpacked_pairs(packed):
                     self.add(chunk * rows.CHUNK + place, value)
             return
-        ids, values = [], []
-        for chunk, packed in chunks:
-            count = len(packed) // rows.PAIR_SIZE
-            ids.append(np.frombuffer(packed, "<u2", count) + np.uint32(chunk * rows.CHUNK))
-            values.append(np.frombuffer(packed, "<u8", offset=2 * count))
-        all_ids, all_values = np.concatenate(ids), np.concatenate(values)
-        is_first = self._index.load(all_values, all_ids)
+        sized = [(chunk * rows.CHUNK, one, len(one) // rows.PAIR_SIZE) for chunk, one in chunks]
+        ids = np.concatenate(
+            [
+                np.frombuffer(packed, "<u2", count) + np.uint32(first)
+                for first, packed, count in sized
+            ]
+        )
+        values = np.concatenate(
+            [np.frombuffer(packed, "<u8", offset=2 * count) for _, packed, count in sized]
+        )
+        is_first = self._index.load(values, ids)
         for place in np.flatnonzero(~is_first).tolist():
-            self._add_further(int(all_ids[place]), int(all_values[place]))
+            self._add_further(int(ids[place]), int(values[place]))
 
     def _add_further(self, page_id: int, value: int) -> None:
         self._further.setdefault(value, array("I")).append(page_id)
