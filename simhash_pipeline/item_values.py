@@ -293,19 +293,22 @@ def _is_crawls(name: str) -> bool:
 def _with_their_dicts(said: list[_Value]) -> list[_Value]:
     """What is in a list says its place, or all that its dict says: sizes and their prices.
 
-    The dicts of a list may be in any order.
+    The dicts of a list may be in any order. What pages show says nothing of what they don't.
     """
     if not any(_OF_LIST in each.name for each in said):
         return said
     parts = [_parts_of(each.name) for each in said]
-    dicts: dict[tuple[str, bool], list[str]] = {}
+    dicts: dict[str, list[str]] = {}
     for (name, of_dict, place), value in zip(parts, said, strict=True):
         if value.kept and of_dict:
-            told = f"{name}{place}\0{value.kept}"
-            dicts.setdefault((of_dict, value.kept[0] == _UNSEEN), []).append(told)
-    whole = {each: hash_of("\0".join(sorted(told))).hex() for each, told in dicts.items()}
+            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{name}{place}")
+    shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
+    wholes = [
+        {each: hash_of("\0".join(sorted(told))).hex() for each, told in of.items()}
+        for of in (shown, dicts)
+    ]
     for at, ((name, of_dict, place), value) in enumerate(zip(parts, said, strict=True)):
-        behind = whole.get((of_dict, value.kept[:1] == _UNSEEN), "") + place
+        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict, "") + place
         kept = f"{value.kept}\0{behind}" if value.kept and behind else value.kept
         said[at] = value._replace(name=name, kept=kept)
     return said

@@ -24,6 +24,7 @@ from zlib import crc32
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.urls import site_of
 
 if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -41,6 +42,12 @@ _LETTER = r"[^\W_\u2e80-\U0010ffff]"
 _RUN = re.compile(rf"{_LETTER}+|(?=([\u2e80-\U0010ffff]{{2}}))")
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
+# No `List<User>`.
+_OWN_TAG = re.compile(r"<(?:!|/?(?:[a-z][\w-]*|[A-Z]+[1-6]?)(?=[\s/>]))[^<>]*>")
+_SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"|'([^'<>]*)')""")
+_TOKEN_CHARS = 40  # of a parameter that is signed
+_MOST_MARKUP = 300  # characters of a value whose attributes say something, too
+_CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
@@ -118,8 +125,7 @@ class Text:
     @cached_property
     def _uncounted(self) -> frozenset[str]:
         lines = self.text.splitlines()
-        left = (without_counters(line, is_main=False, is_above=False) for line in lines)
-        return _numbers_in("\n".join(left))
+        return _numbers_in("\n".join(map(_uncounted, lines)))
 
     @cached_property
     def letters(self) -> str:
@@ -189,16 +195,17 @@ class Page:
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
         self._shown = _shown(page.title, page.text, page.left_out, source.page)
-        self._source = source.page if source.is_text else source.html
+        self._source = source.page or ("" if source.is_text else source.html)
+        self._site = site_of(source.url)
         self._url = Text(unquote(source.url).lower())
         self._path = Text(self._url.text.partition("://")[2].partition("/")[2])
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := path_of(text):
-            if self.is_own_address(text):
+            if self.is_own_address(text) or not (self.holds(path) or self.holds(unquote(path))):
                 return ""
-            return path if self.holds(path) or self.holds(unquote(path)) else ""
+            return self._foreign(text) or path
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
@@ -209,6 +216,14 @@ class Page:
             return ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
+
+    def _foreign(self, url: str) -> str:
+        """A link to another site as it is, but for an image's and long tokens; "" for others."""
+        parts = urlsplit(url)
+        if not parts.netloc or _IMAGE.search(parts.path) or site_of(url) == self._site:
+            return ""
+        asked = (each for each in parts.query.split("&") if len(each) < _TOKEN_CHARS)
+        return f"{parts.netloc}/{parts.path.strip('/')}?{'&'.join(asked)}"
 
     def _is_joined(self, text: str) -> bool:
         """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
@@ -242,7 +257,7 @@ class Page:
                 return True
             first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
             line = shown[first : len(shown) if last < 0 else last]
-            if words in without_counters(line, is_main=False, is_above=False):
+            if words in _uncounted(line):
                 return True
         return False
 
@@ -511,6 +526,15 @@ def _joins(text: str, place: int) -> bool:
 
 def folded_value(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    text = spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
-    lines = (without_counters(line, is_main=False, is_above=False) for line in text.splitlines())
-    return " ".join(" ".join(lines).split())
+    says = _SAYS.findall(text) if "<" in text and len(text) <= _MOST_MARKUP else []
+    text = html.unescape(_OWN_TAG.sub("\n", text)) if "<" in text else text
+    text = "\n".join([text, *(path_of(each) or each for said in says for each in said)])
+    return " ".join(" ".join(map(_uncounted, spelled(text).lower().splitlines())).split())
+
+
+def _uncounted(line: str) -> str:
+    """A line without counters and ages; the time of "today, 14:30" isn't the visit's."""
+    left = without_counters(line, is_main=False, is_above=False)
+    if left == line:
+        return line
+    return " ".join([left, *(each for each in _CLOCK_TIME.findall(line) if each not in left)])

@@ -279,6 +279,46 @@ def test_what_no_page_shows_counts_in_one_template(one: object, two: object, dif
         assert judge.judge(C, BARE % "red", {"colour": "red", "state": two}).dropped
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("<a class='pdf' href='/a.pdf'>Get</a>", "<a class='pdf' href='/b.pdf'>Get</a>"),
+        ("<i class='stars Three'></i>", "<i class='stars Four'></i>"),
+        ("List<User>", "List<Order>"),
+        ("https://a.example.org/en", "https://b.example.net/en"),
+        ("https://tube.example.org/watch?v=1", "https://tube.example.org/watch?v=2"),
+        ("Today, 14:30", "Today, 15:30"),
+        ("今天 14:30", "今天 15:30"),
+    ],
+)
+def test_what_is_in_a_tag_a_link_or_beside_a_day_counts(one: str, two: str) -> None:
+    shown = [
+        f"<p>{html.escape(each) if '<U' in each or '<O' in each else each}" for each in (one, two)
+    ]
+    shown = [f"{each}<a href='{each[3:]}'>x</a>" if "://" in each else each for each in shown]
+    verdict = second(
+        (shown[0], {"title": "Runner", "what": one}), (shown[1], {"title": "Runner", "what": two})
+    )
+    assert verdict.differing_fields == ("what",)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("<img src='/a.jpg?w=1'>", "<img src='/a.jpg?w=2'>"),
+        (
+            f"https://cdn.example.org/a?token={'x' * 40}",
+            f"https://cdn.example.org/a?token={'y' * 40}",
+        ),
+        ("<p>12 comments</p>", "<p>13 comments</p>"),
+    ],
+)
+def test_what_copies_have_in_tags_and_links_says_nothing(one: str, two: str) -> None:
+    shown = [f"<p><a href='{each}'>x</a>" if "://" in each else each for each in (one, two)]
+    items = [{"title": "Runner", "what": each} for each in (one, two)]
+    assert second((shown[0], items[0]), (shown[1], items[1])).dropped
+
+
 @pytest.mark.parametrize("name", ["position", "crawled", "item.wordCount", "http_referer", "排名"])
 def test_what_crawls_add_counts_nowhere(name: str) -> None:
     """But where it stands on the page."""
@@ -307,6 +347,11 @@ def test_what_crawls_add_counts_nowhere(name: str) -> None:
         (
             [{"day": "Mon", "hours": [9, 17]}, {"day": "Sun", "hours": [10, 12]}],
             [{"day": "Mon", "hours": [10, 12]}, {"day": "Sun", "hours": [9, 17]}],
+            True,
+        ),
+        (
+            [{"size": "M", "sold": True}, {"size": "L", "sold": False}],
+            [{"size": "M", "sold": False}, {"size": "L", "sold": True}],
             True,
         ),
         ([2, 1], [1, 2], True),

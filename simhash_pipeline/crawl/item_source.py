@@ -90,10 +90,12 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
 
 
 def _joined(source: Source, response: Response | None) -> Source:
-    """The item's page with an absolute URL, and the response's, where the item has a text."""
+    """The item's page with an absolute URL, and the response's, of which it may be a part."""
     if response is None:
         return source
-    page = response.text if source.is_text and isinstance(response, HtmlResponse) else ""
+    page = response.text if isinstance(response, TextResponse) else ""
+    if not source.is_text and source.html in (response.body, page):
+        page = ""
     return source._replace(url=response.urljoin(source.url), page=page)
 
 

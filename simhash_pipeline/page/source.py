@@ -47,7 +47,7 @@ class Source(NamedTuple):
     charset: str | None = None
     is_text: bool = False
     title: str = ""
-    page: str = ""  # that a text's item was scraped from, where its other values stand
+    page: str = ""  # the response that it is a part of, where its item's other values stand
     item: ItemValues | None = None  # what its item holds beside it
 
 
