@@ -304,7 +304,7 @@ def _without(bucket: bytes, start: int, length: int) -> bytes:
 
 def _append(buckets: list[bytes], first: int, rows: NDArray[Any], ends: NDArray[np.intp]) -> None:
     """Append sorted rows to the buckets that begin at `first`; `ends` says where each one's end."""
-    packed, start = memoryview(rows).cast("B"), 0
+    packed, start = rows.data.cast("B"), 0
     for bucket, end in enumerate((ends * rows.itemsize).tolist(), first):
         if end > start:
             buckets[bucket] += packed[start:end]

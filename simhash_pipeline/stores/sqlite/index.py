@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
+import struct
 from array import array
 from itertools import islice
 from operator import itemgetter
@@ -62,7 +63,7 @@ class MemoryIndex:
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
         try:
             self._read(column, newest_id)
-        except (TypeError, ValueError, OverflowError, IndexError) as error:
+        except (TypeError, ValueError, OverflowError, struct.error) as error:
             raise rows.malformed(f"column {column} of table page: {error}") from error
 
     def add(self, page_id: int, value: int | bytes | None) -> None:
@@ -115,19 +116,13 @@ class MemoryIndex:
     def _load(self, chunks: list[tuple[int, bytes]]) -> None:
         if len(chunks) * rows.CHUNK <= FEW_PAGES:
             for chunk, packed in chunks:
-                for place, value in rows.unpacked_pairs(packed):
+                for place, value in rows.PAIR.iter_unpack(packed):
                     self.add(chunk * rows.CHUNK + place, value)
             return
-        sized = [(chunk * rows.CHUNK, one, len(one) // rows.PAIR_SIZE) for chunk, one in chunks]
-        ids = np.concatenate(
-            [
-                np.frombuffer(packed, "<u2", count) + np.uint32(first)
-                for first, packed, count in sized
-            ]
-        )
-        values = np.concatenate(
-            [np.frombuffer(packed, "<u8", offset=2 * count) for _, packed, count in sized]
-        )
+        read = [np.frombuffer(packed, "<u2, <u8") for _, packed in chunks]
+        firsts = np.array([chunk * rows.CHUNK for chunk, _ in chunks], np.uint32)
+        ids = np.repeat(firsts, [*map(len, read)]) + np.concatenate([part["f0"] for part in read])
+        values = np.concatenate([part["f1"] for part in read])
         is_first = self._index.load(values, ids)
         for place in np.flatnonzero(~is_first).tolist():
             self._add_further(int(ids[place]), int(values[place]))

@@ -27,7 +27,7 @@ from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
-    PAIR_SIZE,
+    PAIR,
     WRONG_PAGE,
     Rows,
     RowsView,
@@ -365,7 +365,7 @@ class SqliteStore(Store):
         """Leave pages that have gone out of the packed values, once most have."""
         held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
         sizes = dict(self._cursor.execute(held).fetchall())
-        if (count := sum(sizes.values()) // PAIR_SIZE) and count > 2 * len(self):
+        if (count := sum(sizes.values()) // PAIR.size) and count > 2 * len(self):
             for chunk in sizes:
                 with self._transaction() as pages:
                     pages.pack(chunk)
