@@ -213,7 +213,8 @@ class Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         if self.is_own_address(text):
-            return ""
+            is_option = any(f">{text.lower()}<" in each.text for each in _sources(self._source))
+            return plain if is_option else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
 

@@ -319,6 +319,16 @@ def test_what_copies_have_in_tags_and_links_says_nothing(one: str, two: str) -> 
     assert second((shown[0], items[0]), (shown[1], items[1])).dropped
 
 
+def test_an_option_counts_though_its_address_has_it() -> None:
+    """Its text stands alone between two tags; that of a script is a number of the page's own."""
+    urls = "http://a.example/boot?size=41", "http://a.example/boot?size=42"
+    items = [{"title": "Runner", "size": size} for size in ("41", "42")]
+    select = "<select><option>41</option><option>42</option></select>"
+    assert second((select, items[0]), (select, items[1]), urls).differing_fields == ("size",)
+    scripts = [f'<script>{{"size": "{size}"}}</script>' for size in (41, 42)]
+    assert second((scripts[0], items[0]), (scripts[1], items[1]), urls).dropped
+
+
 @pytest.mark.parametrize("name", ["position", "crawled", "item.wordCount", "http_referer", "排名"])
 def test_what_crawls_add_counts_nowhere(name: str) -> None:
     """But where it stands on the page."""
