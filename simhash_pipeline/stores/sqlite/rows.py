@@ -59,22 +59,12 @@ _BITS_AT = [(_NAMES.index(name), bits) for name, bits in contract.COLUMN_BITS.it
 _BYTES_AT = [at for at, one in enumerate(contract.COLUMNS) if one.type == "bytes | None"]
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
 
-
-# Whether any row has a page's key, or its value of a column: asked at once, as a look-up of each
-# takes as long as this of all.
-_ASKED = {
-    "url": "page WHERE url_hash = ?1",
-    "row_keys": "item_row WHERE row_key = ?4",
-    **{
-        name: f"page WHERE namespace = ?3 AND {name} = ?{number}"
-        for number, name in enumerate(contract.SAME_COLUMNS, 5)
-    },
-}
-_HELD = " UNION ALL ".join(
-    f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM {rows})"
-    for name, rows in [*_ASKED.items(), ("address", "page WHERE url_hash = ?2")]
-)
-_asked_of = attrgetter("row_keys", *contract.SAME_COLUMNS)
+# Whether any row has a page's key, its address or its row: each look-up takes as long as this.
+_HELD = """SELECT 'url' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?1)
+    UNION ALL SELECT 'address' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?2)
+    UNION ALL SELECT 'address'
+        WHERE EXISTS (SELECT 1 FROM page WHERE namespace = ?3 AND address = ?4)
+    UNION ALL SELECT 'row_keys' WHERE EXISTS (SELECT 1 FROM item_row WHERE row_key = ?5)"""
 
 
 class Index(Protocol):
@@ -271,13 +261,15 @@ class RowsView(View):
         super().__init__(page)
 
     def _held_columns(self, page: StoredPage) -> set[str]:
-        """The columns whose value of the page any row has, of any site; "url": that of its key."""
-        place = _hash(page.namespace, page.address or b"")
-        asked = (
-            None if each is None else bytearray(each[: contract.ID_SIZE])
-            for each in _asked_of(page)
+        """Of url, address and row_keys those whose value of the page a row has, of any site."""
+        url_hash, place = (
+            _key(page.namespace, page.url)[0],
+            _hash(page.namespace, page.address or b""),
         )
-        values = (_key(page.namespace, page.url)[0], place, page.namespace, *asked)
+        address, row = (
+            each and bytearray(each[: contract.ID_SIZE]) for each in (page.address, page.row_keys)
+        )
+        values = (url_hash, place, page.namespace, address, row)
         return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
 
     def page_of(self, url: str) -> StoredPage | None:
@@ -287,7 +279,7 @@ class RowsView(View):
         return found[0][1] if found else None
 
     def same(self, column: str) -> Iterator[StoredPage]:
-        return super().same(column) if column in self._held else iter(())
+        return super().same(column) if column in INDEXED or column in self._held else iter(())
 
     def _near_values(
         self, column: str, value: int, max_distance_bits: int
