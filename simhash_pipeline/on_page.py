@@ -207,6 +207,8 @@ class Page:
             if self.is_own_address(text) or not (self.holds(path) or self.holds(unquote(path))):
                 return ""
             return self._foreign(text) or path
+        if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
+            return "\n".join(paths) if all(map(self.holds, paths)) else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
