@@ -3,8 +3,6 @@
 Text that isn't UTF-8 is passed on as bytes, which are decoded by the page's own charset.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip
@@ -54,17 +52,14 @@ class Feed:
     def read(self) -> Iterator[tuple[Record, int]]:
         number = 0
         with self.path.open("rb") as file:
+            items = (item for _, item in self._rows(file) if item is not None)
             try:
-                for _, item in self._rows(file):
-                    if item is None:
-                        continue
-                    number += 1
-                    place = f"item {number:,}"
-                    page = item_page(item, number, place, self.options, self.time_field)
+                for number, item in enumerate(items, 1):
+                    page = item_page(item, f"item {number:,}", self.options, self.time_field)
                     yield page, file.tell()
             except CUT_SHORT as error:
                 message = f"the file is cut short within it: {error}"
-                yield Fault(number + 1, "truncated", message, f"item {number + 1:,}"), file.tell()
+                yield Fault("truncated", message, f"item {number + 1:,}"), file.tell()
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other rows byte for byte; an incomplete last one is left out."""
@@ -94,21 +89,21 @@ def feed_kind(path: Path) -> str:
 
 
 def item_page(
-    item: Mapping[str, Any] | str, number: int, place: str, options: Options, time_field: str | None
+    item: Mapping[str, Any] | str, place: str, options: Options, time_field: str | None
 ) -> Page | Fault:
     """The item's page, or the fault if it has none; a text is why its row can't be read."""
     if isinstance(item, str):
-        return Fault(number, "no_item", item, place)
+        return Fault("no_item", item, place)
     try:
         source = with_values(item_source(item, options), item, options)
     except PageError as error:
-        return Fault(number, error.kind, str(error), place)
+        return Fault(error.kind, str(error), place)
     fetched = None if time_field is None else _unix_seconds(item.get(time_field))
-    return Page(number, source._replace(html=_original(source.html)), fetched)
+    return Page(source._replace(html=_original(source.html)), fetched)
 
 
 def _json_rows(file: BinaryIO, _: Path) -> Iterator[Row]:
-    for number, (line, is_whole) in enumerate(_pieces(file)):
+    for number, (line, is_whole) in enumerate(pieces(file)):
         if not is_whole:  # only the first piece of a line counts as an item
             yield line, None if is_whole is None else TOO_LONG
             continue
@@ -167,7 +162,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
             raise csv.Error(TOO_LONG)
         return _text_of(line, number)
 
-    rows = csv.reader(map(text_of, enumerate(_pieces(file))))
+    rows = csv.reader(map(text_of, enumerate(pieces(file))))
     try:
         names = next(rows, [])
         if not names:
@@ -191,7 +186,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
             item = f"it has {len(values)} fields, the header {len(names)}"
 
 
-def _pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:
+def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:
     """Lines, each with True; one that is too long in pieces: the first with False, then None."""
     is_inside = False
     while line := file.readline(MAX_ROW_BYTES):

@@ -1,8 +1,5 @@
 """`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
 
-from __future__ import annotations
-
-import argparse
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,36 +7,25 @@ from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
-from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
-    FILE,
     Command,
-    add,
-    add_log,
+    DropLogFile,
+    NamedStore,
     counted,
     fields,
-    flag,
-    is_url,
     minute,
-    print_result,
+    text_of,
     whole,
 )
-from simhash_pipeline.cli.resolve import (
-    LogReader,
-    NamedStore,
-    resolve_logs,
-    resolve_stores,
-    stores_of,
-    text_of,
-)
+from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
@@ -49,46 +35,64 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.comparison import (
-    compare,
-    marked,
-    text_diff,
-    verdict_on,
-)
-from simhash_pipeline.review.doubts import DECIDING, why_rejected
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    check_stamp,
-)
+from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
+from simhash_pipeline.review.summary import DECIDING, why_rejected
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
 
-class FingerprintCommand(Command):
+class _PagesCommand(Command):
+    """A command about pages in files or at URLs, which are fetched by Scrapy."""
+
+    pages: ClassVar[int | str]  # how many are named
+
+    def add_arguments(self, parser: Parser) -> None:
+        what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
+        parser.add("page_names", what, nargs=self.pages, metavar="page")
+
+    def reader(self) -> Callable[[str], PageFingerprint]:
+        """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
+        why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
+        fingerprinter, urls = Fingerprinter(self.options), filter(is_url, self.arguments.page_names)
+        fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
+        if fetched:
+            self.arguments.crawler_process.crawl(_FetchSpider, found=fetched)
+            self.arguments.crawler_process.start()
+
+        def read(name: str) -> PageFingerprint:
+            try:
+                source = fetched.get(name) or _read(name)
+                if isinstance(source, PageError):
+                    raise source
+                return fingerprinter.read(source)
+            except PageError as error:
+                raise PageError(error.kind, f"{name}: {error}") from error
+
+        return read
+
+
+class FingerprintCommand(_PagesCommand):
     epilog = "Exit code 2 when a page can't be read; the others are printed."
+    pages = "+"
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_pages(parser, "+")
-        flag(parser, "--text", "print the main text too")
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.flag("--text", "print the main text too")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
-        exit_code, read = 0, reader(arguments, options)
-        for name in arguments.page_names:
+    def run(self) -> int:
+        exit_code, read = 0, self.reader()
+        for name in self.arguments.page_names:
             try:
                 page = read(name)
             except PageError as error:
-                print(f"{arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
+                print(f"{self.arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
                 exit_code = 2
                 continue
-            record = _record(page) | ({"text": page.text} if arguments.text else {})
-            print_result(record, _lines(page, record, options), arguments)
+            record = _record(page) | ({"text": page.text} if self.arguments.text else {})
+            self.print_result(record, _lines(page, record, self.options))
         return exit_code
 
 
@@ -114,39 +118,14 @@ def _lines(page: PageFingerprint, record: Mapping[str, Any], options: Options) -
         yield from ("", *page.text.split("\n"), "")
 
 
-def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
-    what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
-    add(parser, "page_names", what, nargs=number, metavar="page")
-
-
-def reader(arguments: argparse.Namespace, options: Options) -> Callable[[str], PageFingerprint]:
-    """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
-    why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-    fingerprinter, urls = Fingerprinter(options), filter(is_url, arguments.page_names)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
-    if fetched:
-        arguments.crawler_process.crawl(_FetchSpider, found=fetched)
-        arguments.crawler_process.start()
-
-    def read(name: str) -> PageFingerprint:
-        try:
-            source = fetched.get(name) or _read(name)
-            if isinstance(source, PageError):
-                raise source
-            return fingerprinter.read(source)
-        except PageError as error:
-            raise PageError(error.kind, f"{name}: {error}") from error
-
-    return read
-
-
 def _read(name: str) -> Source:
     if name == "-":
         return Source(sys.stdin.buffer.read(), name)
-    if "://" in name and not name.startswith(FILE):
+    file = unquote(name.removeprefix("file://")) if name.startswith("file://") else name
+    if "://" in name and file == name:
         raise PageError("unreachable", "only http:// and https:// URLs are fetched")
     try:
-        path = Path(unquote(name.removeprefix(FILE)) if name.startswith(FILE) else name).resolve()
+        path = Path(file).resolve()
         return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
         raise PageError("no_file", "no such file, and not a URL (http:// or https://)") from None
@@ -191,40 +170,38 @@ class _FetchSpider(Spider):
             return PageError("unreachable", str(error) or type(error).__name__)
 
 
-class CompareCommand(Command):
+class CompareCommand(_PagesCommand):
     prints_json = False
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. Items are "
         "not compared: in a crawl a scraped value that differs keeps the page. "
         "Exit code as diff's: 0 when they are twins, 1 when they are not."
     )
+    pages = 2
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_pages(parser, 2)
-        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
-        a, b = map(reader(arguments, options), arguments.page_names)
-        verdict = compare(a, b, options)
-        print_lines(_compared(a, b, verdict, options, arguments.limit))
+    def run(self) -> int:
+        a, b = map(self.reader(), self.arguments.page_names)
+        verdict = compare(a, b, self.options)
+        print_lines(self._compared(a, b, verdict))
         return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
 
-
-def _compared(
-    a: PageFingerprint, b: PageFingerprint, verdict: Verdict, options: Options, limit: int
-) -> Iterator[Line]:
-    sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
-    yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
-    yield ""
-    apart = distances(a, b)
-    reason = verdict.reason if verdict.dropped else None
-    yield distance_grid(a, b, apart, fields(options, *THRESHOLDS), reason)
-    yield ""
-    yield Heading(_verdict(verdict, apart, options))
-    yield ""
-    yield from _changes("Changes of words in the main text", a.text, b.text, limit)
-    yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
+    def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
+        sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
+        yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
+        yield ""
+        apart, limits = distances(a, b), fields(self.options, *THRESHOLDS)
+        reason = verdict.reason if verdict.dropped else None
+        yield distance_grid(a, b, apart, limits, reason)
+        yield ""
+        yield Heading(_verdict(verdict, apart, self.options))
+        yield ""
+        limit = self.arguments.limit
+        yield from _changes("Changes of words in the main text", a.text, b.text, limit)
+        yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
 
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
@@ -257,16 +234,13 @@ def _share(page: PageFingerprint) -> str:
 
 
 Opened: TypeAlias = tuple[Store, NamedStore]
+Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 
 
 def distance_grid(
-    a: PageFingerprint | StoredPage,
-    b: PageFingerprint | StoredPage,
-    apart: Distances,
-    limits: Mapping[str, Any],
-    dropped_by: str | None = None,
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], dropped_by: str | None = None
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
@@ -307,32 +281,140 @@ class ExplainCommand(Command):
     )
     takes_a_store = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add(parser, "url", "the page's URL, as the crawl requested it, or its file")
-        add_log(parser)
-        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add("url", "the page's URL, as the crawl requested it, or its file")
+        parser.add_log()
+        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
+        arguments = self.arguments
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
-        logs = []
+        logs: list[DropLogFile] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
-            logs = [*map(LogReader, resolve_logs(arguments, settings))]
-        line = _last_line(logs, key, arguments.spider, settings)
-        named = _stores(arguments, settings, line)
+            logs = self.logs()
+        line = self._last_line(logs, key)
+        named = self._line_stores(line)
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                explained = _explained_kept(*kept, arguments.limit)
+                explained = self._explained_kept(*kept)
             elif line is not None:
-                explained = _explained_line(line, stores, arguments.limit)
+                explained = self._explained_line(line, stores)
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
             print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
+
+    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
+        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
+        last, spider = None, self.arguments.spider
+        for record in chain.from_iterable(logs):
+            if not isinstance(record, Drop) or spider not in (None, record.spider):
+                continue
+            if page_key(record.url) == key and (last is None or record.time >= last.time):
+                options = Options.from_settings(settings_of_spider(record.spider, self.settings))
+                last = record if record.namespace == options.namespace else last
+        return last
+
+    def _line_stores(self, line: Drop | None) -> list[NamedStore]:
+        """The named store; else all stores of the project that are there, that of the line first.
+
+        Of a named log that of its line's spider: the log may be of an archive or another project.
+        """
+        if self.arguments.store is not None:
+            return self.stores()
+        found = self.stores_of([line.spider] if line is not None else [])
+        if self.arguments.log is None or self.arguments.spider is not None:
+            with suppress(UsageError):  # no crawl has left a store
+                found += [one for one in self.stores() if one.is_there and one not in found]
+        return found
+
+    def _explained_line(self, line: Drop, opened: Sequence[Opened]) -> Iterator[Line]:
+        """By the line of a drop or near miss, and the twin in the first store that has it."""
+        b = _bare_page(
+            line.namespace,
+            line.url,
+            content=_bits(line.content),
+            structure=_bits(line.structure),
+            title=line.title,
+        )
+        verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
+        if line.is_near_miss:
+            rejected = why_rejected(line.reason, line, line.thresholds)
+            verb, why = "Kept", f", though near a stored page: {rejected.text}"
+        elif line.dry_run:
+            why = f" (its item was kept: dry run or tagged){why}"
+        yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+        a, place = None, ""
+        if line.twin_url is not None:
+            a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+            for store, named in opened:
+                if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
+                    a, place = stored, named.name
+                    break
+        yield from _titles(a, b, verb.lower(), place)
+        if a is not None:
+            apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
+            reason = None if line.is_near_miss else line.reason
+            yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+            stores = [store for store, _ in opened]
+            yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
+
+    def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
+        """By the nearest other page of its store."""
+        near, options = _nearest(store, page), named.options
+        when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
+        if near is None:
+            why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
+            if page.content is None:
+                few = f"as a thin page, of fewer than {options.min_tokens} tokens"
+                why = f"{few}: no other stored page has its title and text."
+            yield Heading(when + why)
+            yield from _titles(None, page, "kept", named.name)
+            return
+        texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
+        names = chain.from_iterable(_item(text) for text in texts if text)
+        verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
+        why = "it is near a page that is stored too; one of them was kept before the other was."
+        yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
+        yield from _titles(near, page, "kept", named.name)
+        yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
+        alike = similarity(page, near, partial(store.repeated_text, page.namespace))
+        yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
+
+    def _texts_compared(
+        self, a: StoredPage, b: StoredPage, stores: list[Store], names: Sequence[str], alike: Any
+    ) -> Iterator[Line]:
+        """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
+        yield ""
+        if not a.first_seen:
+            where = "no store here has it; --store names another."
+            yield from (f"The fingerprints of A are not known: {where}", "")
+        text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
+        if text_a is None or text_b is None:
+            yield "The texts of the pages were not kept. To compare them:"
+            pages = shlex.join([a.shown_url, b.shown_url])
+            keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
+            yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
+            return
+        limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
+        yield from _changes(what, text_a.text, text_b.text, limit)
+        items = [_item(text_a), _item(text_b)]
+        if names:
+            yield Heading("Values of their items that differ")
+            values = [(name, *(item.get(name, "") for item in items)) for name in names]
+            yield Grid([("", "A", "B"), *values[:limit]], indent=2)
+        for name, page, text in (("A", a, text_a), ("B", b, text_b)):
+            if absent := _not_found(page, text):
+                yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
+                field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
+                yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
+        if alike is not None:
+            yield f"Their page-specific texts are {alike:.0%} the same."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:
@@ -341,37 +423,6 @@ def _unknown(key: str, read: Sequence[str]) -> str:
     more = f" and {len(read) - _NAMED:,} more" if len(read) > _NAMED else ""
     where = f"{', '.join(read[:_NAMED])}{more}"
     return f"{key} is not known in {where}; --spider, --log and --store name others"
-
-
-def _last_line(
-    logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> Drop | None:
-    """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
-    last = None
-    for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or spider not in (None, record.spider):
-            continue
-        if page_key(record.url) == key and (last is None or record.time >= last.time):
-            options = Options.from_settings(settings_of_spider(record.spider, settings))
-            last = record if record.namespace == options.namespace else last
-    return last
-
-
-def _stores(
-    arguments: argparse.Namespace, settings: BaseSettings, line: Drop | None
-) -> list[NamedStore]:
-    """The named store; else all stores of the project that are there, that of the line first.
-
-    Of a named log that of its line's spider: the log may be of an archive or another project.
-    """
-    if arguments.store is not None:
-        return resolve_stores(arguments, settings)
-    found = stores_of([line.spider] if line is not None else [], settings)
-    if arguments.log is None or arguments.spider is not None:
-        with suppress(UsageError):  # no crawl has left a store
-            others = resolve_stores(arguments, settings)
-            found += [one for one in others if one.is_there and one not in found]
-    return found
 
 
 def _last_kept(stores: Iterable[Opened], key: str) -> tuple[StoredPage, Store, NamedStore] | None:
@@ -389,68 +440,11 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
     return store
 
 
-def _explained_line(line: Drop, opened: Sequence[Opened], limit: int) -> Iterator[Line]:
-    """By the line of a drop or near miss, and the twin in the first store that has it."""
-    b = _bare_page(
-        line.namespace,
-        line.url,
-        content=_bits(line.content),
-        structure=_bits(line.structure),
-        title=line.title,
-    )
-    verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
-    if line.is_near_miss:
-        rejected = why_rejected(line.reason, line, line.thresholds)
-        verb, why = "Kept", f", though near a stored page: {rejected.text}"
-    elif line.dry_run:
-        why = f" (its item was kept: dry run or tagged){why}"
-    yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
-    a, place = None, ""
-    if line.twin_url is not None:
-        a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
-        for store, named in opened:
-            if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
-                a, place = stored, named.name
-                break
-    yield from _titles(a, b, verb.lower(), place)
-    if a is not None:
-        apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
-        reason = None if line.is_near_miss else line.reason
-        yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
-        stores = [store for store, _ in opened]
-        yield from _texts_compared(a, b, stores, limit, line.fields, line.similarity)
-
-
 def _bits(digits: str | None) -> int | None:
     try:
         return None if digits is None else int(digits, 16)
     except ValueError:
         raise DropLogError(f"the log has {digits!r} for a fingerprint") from None
-
-
-def _explained_kept(
-    page: StoredPage, store: Store, named: NamedStore, limit: int
-) -> Iterator[Line]:
-    """By the nearest other page of its store."""
-    near, options = _nearest(store, page), named.options
-    when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
-    if near is None:
-        why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
-        if page.content is None:
-            few = f"as a thin page, of fewer than {options.min_tokens} tokens"
-            why = f"{few}: no other stored page has its title and text."
-        yield Heading(when + why)
-        yield from _titles(None, page, "kept", named.name)
-        return
-    texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
-    names = chain.from_iterable(_item(text) for text in texts if text)
-    verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-    why = "it is near a page that is stored too; one of them was kept before the other was."
-    yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
-    yield from _titles(near, page, "kept", named.name)
-    yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
-    alike = similarity(page, near, partial(store.repeated_text, page.namespace))
-    yield from _texts_compared(near, page, [store], limit, verdict.differing_fields, alike)
 
 
 def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
@@ -489,42 +483,6 @@ def _titles(a: StoredPage | None, b: StoredPage, status: str, place: str) -> Ite
             rows += [(name, state, page.shown_url), ("", "", page.title)]
     rows.append(("", "store", place))
     yield from ("", Grid([row for row in rows if row[2]]))
-
-
-def _texts_compared(
-    a: StoredPage,
-    b: StoredPage,
-    stores: Sequence[Store],
-    limit: int,
-    names: Sequence[str],
-    alike: float | None,
-) -> Iterator[Line]:
-    """At most `limit` changes of words, and the values of the items' named fields."""
-    yield ""
-    if not a.first_seen:
-        yield "The fingerprints of A are not known: no store here has it; --store names another."
-        yield ""
-    text_a, text_b = (text_of(stores, page.namespace, page.url) for page in (a, b))
-    if text_a is None or text_b is None:
-        yield "The texts of the pages were not kept. To compare them:"
-        pages = shlex.join([a.shown_url, b.shown_url])
-        keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
-        yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
-        return
-    what = "Changes of words in the main text (as it was judged)"
-    yield from _changes(what, text_a.text, text_b.text, limit)
-    items = [_item(text_a), _item(text_b)]
-    if names:
-        yield Heading("Values of their items that differ")
-        values = [(name, *(item.get(name, "") for item in items)) for name in names]
-        yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-    for name, page, text in (("A", a, text_a), ("B", b, text_b)):
-        if absent := _not_found(page, text):
-            yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-            field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
-            yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
-    if alike is not None:
-        yield f"Their page-specific texts are {alike:.0%} the same."
 
 
 def _item(text: PageText) -> dict[str, str]:

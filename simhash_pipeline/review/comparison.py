@@ -3,8 +3,6 @@
 Texts are compared by words for a terminal, and by lines for the report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher

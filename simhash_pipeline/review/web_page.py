@@ -4,8 +4,6 @@ All that comes from pages travels as JSON and is shown as text; the policy in th
 the browser run the one script whose hash it names.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib
@@ -24,8 +22,15 @@ from typing import Any, TypeAlias
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
-from simhash_pipeline.review.doubts import Doubt, all_doubts, bits_left, rank, to_check
-from simhash_pipeline.review.summary import RunTally, Summary
+from simhash_pipeline.review.summary import (
+    Doubt,
+    RunTally,
+    Summary,
+    all_doubts,
+    bits_left,
+    rank,
+    to_check,
+)
 from simhash_pipeline.stores.contract import PageText
 
 # The texts of the page at a URL, in a namespace; None if they aren't known.
@@ -45,12 +50,7 @@ class Neighbours:
 
 
 def write_web_page(
-    path: Path,
-    summary: Summary,
-    *,
-    log: str,
-    texts: Texts | None = None,
-    neighbours: Neighbours | None = None,
+    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Neighbours | None
 ) -> None:
     """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
@@ -59,7 +59,7 @@ def write_web_page(
     drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
     found = all_doubts(drops, magnets)
-    compared, pairs = _compared(drops, found, texts) if texts else ([], [None] * len(drops))
+    compared, pairs = _compared(drops, found, texts)
     data = {
         "log": log,
         "dropped": summary.drops,
@@ -110,14 +110,15 @@ def _hash(source: str) -> str:
 def _run(tally: RunTally) -> dict[str, Any]:
     defaults = json.loads(json.dumps(dataclasses.asdict(Options())))  # with lists for tuples
     closing = tally.closing
+    kept = {} if closing is None else closing.kept
     return {
         "id": tally.run,
         "spider": tally.spider,
         "first": unix_seconds(tally.first),
         "last": unix_seconds(tally.last),
         "dropped": tally.drops,
-        "kept": tally.kept,
-        "keptBy": {} if closing is None else closing.kept,
+        "kept": None if closing is None else sum(kept.values()),
+        "keptBy": kept,
         "errors": {} if closing is None else closing.errors,
         "sliceSecs": (closing or tally.timeline).slice_secs,
         "slices": list(tally.timeline.slices()) if closing is None else closing.slices,
