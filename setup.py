@@ -42,7 +42,7 @@ URLS = {
     "Issues": f"{ADDRESS}/issues",
     "Changelog": f"{ADDRESS}/blob/main/CHANGELOG.md",
 }
-NATIVE = [compiled("_kernel", "_markup", "_rules")]
+NATIVE = [compiled("_kernel", "_markup", "_rules", "_judge")]
 if __name__ == "__main__":
     setup(
         ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE,

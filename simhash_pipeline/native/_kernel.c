@@ -11,6 +11,8 @@
 #include "_murmur3.h"
 
 PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *);    /* _rules.c */
+PyObject *kept_sample(PyObject *, PyObject *), *similarity(PyObject *, PyObject *); /* _judge.c */
+PyObject *near_words(PyObject *, PyObject *), *recurring(PyObject *, PyObject *);
 PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject *); /* _markup.c */
 
 #define BMP 0x10000u
@@ -611,8 +613,6 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 /* ---- the sample of visible text */
 
 #define TAKEN_ROOM 512
-#define KEPT_ROOM 64
-#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1)) /* blocks, steps, places */
 #define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
@@ -750,81 +750,6 @@ done:
     return answer;
 }
 
-/* ---- the sample that a store keeps: see specific_text.py */
-
-static uint32_t number_at(const uint8_t *at, int bytes) {
-    uint32_t number = 0;
-    while (bytes--) number = number << 8 | at[bytes];
-    return number;
-}
-
-static size_t put_bits(uint8_t *to, size_t place, uint32_t number, int width) {
-    for (int bit = 0; bit < width; bit++, place++)
-        if (number >> bit & 1) to[place >> 3] |= (uint8_t)(1u << (place & 7));
-    return place;
-}
-
-static int width_of(uint32_t number) {
-    int width = 0;
-    for (; number; number >>= 1) width++;
-    return width;
-}
-
-PyDoc_STRVAR(kept_sample_doc, "kept_sample(sample, repeated, most): packed; None if it was already.");
-static PyObject *kept_sample(PyObject *module, PyObject *args) {
-    PyObject *repeated;
-    const uint8_t *raw;
-    Py_ssize_t size, most;
-    uint32_t windows[KEPT_ROOM], limit, last_kept = 0, steps = 0;
-    uint16_t of[KEPT_ROOM], blocks[KEPT_ROOM];
-    uint8_t out[PACKED_ROOM] = {0};
-    size_t kept = 0, count = 0, distinct = 0, place, at;
-    int width, place_width;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#O!n", &raw, &size, &PyFrozenSet_Type, &repeated, &most)) return NULL;
-    if (size % 6 != 4 || most < 1 || most > KEPT_ROOM) Py_RETURN_NONE;
-    limit = number_at(raw, 4);
-    for (raw += 4; size >= 10; size -= 6, raw += 6) {
-        uint32_t window = number_at(raw, 4), block = number_at(raw + 4, 2);
-        if (kept && window <= last_kept) Py_RETURN_NONE; /* damaged */
-        if (PySet_GET_SIZE(repeated)) {
-            PyObject *number = PyLong_FromUnsignedLong(block & 0x7FFF);
-            int is_repeated = number == NULL ? -1 : PySet_Contains(repeated, number);
-            Py_XDECREF(number);
-            if (is_repeated < 0) return NULL;
-            if (is_repeated) continue;
-        }
-        if (kept == (size_t)most) { /* there are more: it is whole up to the last one */
-            limit = last_kept;
-            break;
-        }
-        kept++;
-        last_kept = window;
-        if (count && windows[count - 1] == window >> 8) continue; /* the first is kept */
-        windows[count] = window >> 8;
-        of[count++] = (uint16_t)block;
-    }
-    for (size_t i = 0; i < count; i++) { /* the blocks, rising */
-        for (at = 0; at < distinct && blocks[at] < of[i];) at++;
-        if (at < distinct && blocks[at] == of[i]) continue;
-        memmove(blocks + at + 1, blocks + at, (distinct++ - at) * sizeof *blocks);
-        blocks[at] = of[i];
-    }
-    for (size_t i = 0; i < count; i++) /* the bits of the largest step: those of all steps together */
-        steps |= windows[i] - (i ? windows[i - 1] : 0);
-    width = width_of(steps), place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
-    place = put_bits(out, 0, limit, 32);
-    out[4] = (uint8_t)count, out[5] = (uint8_t)distinct, out[6] = (uint8_t)width, place = 56;
-    for (size_t i = 0; i < distinct; i++) place = put_bits(out, place, blocks[i], 16);
-    for (size_t i = 0; i < count; i++) {
-        for (at = 0; blocks[at] != of[i];) at++;
-        place = put_bits(out, place, (uint32_t)at, place_width);
-        place = put_bits(out, place, windows[i] - (i ? windows[i - 1] : 0), width);
-    }
-    size = (Py_ssize_t)((place + 7) / 8);
-    return PyBytes_FromStringAndSize((const char *)out, size % 6 == 4 ? size + 1 : size);
-}
-
 /* ---- where a title's words stand: see page/titles.py */
 
 #define AROUND_CHARS 60
@@ -958,7 +883,10 @@ static PyMethodDef functions[] = {
     {"spelled", spelled, METH_VARARGS, spelled_doc},
     {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
-    {"kept_sample", kept_sample, METH_VARARGS, kept_sample_doc},
+    {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},
+    {"similarity", similarity, METH_VARARGS, "similarity(a, b, their sets, only_main): below 0: none; None: ask Python"},
+    {"near_words", near_words, METH_VARARGS, "near_words(packed, value, bits, most): those near; None if more"},
+    {"recurring", recurring, METH_VARARGS, "recurring(packed, least): how often each comes that comes so often"},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

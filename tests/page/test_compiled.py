@@ -380,3 +380,19 @@ print(make("<p>渔船安全返回港口".encode()).tokens)
     command = [sys.executable, "-c", program]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == ["6", "4", "4"]
+
+
+def test_an_english_crawl_loads_no_numpy() -> None:
+    """Its templates are learnt, and signs are spelled, without: it takes 25 MB."""
+    program = """
+import sys
+from simhash_pipeline import Judge
+judge = Judge("memory:")
+for page in range(20):
+    said = "".join(f"<p>№ {n + page}: at 30℃ boats™ α and e\u0301 came home." for n in range(30))
+    judge.judge(f"https://harbour.example/{page}", f"<title>Boats {page}</title>{said}")
+print("numpy" in sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["False"]
