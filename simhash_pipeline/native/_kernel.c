@@ -836,6 +836,68 @@ static PyObject *places(PyObject *module, PyObject *args) {
     return found;
 }
 
+/* ---- lines that may lose a counter: see page/counters.py */
+
+static int is_letter(uint8_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+
+/* Whether it ends a word; control characters do as well as white space. */
+static int is_parting(uint8_t c) { return c <= ' ' || (c <= '9' && c >= '0') || strchr("!\"'(),-./:;?[]|", c); }
+
+/* Whether a set has these letters, in lower case; -1 with an exception. */
+static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
+    PyObject *word = PyUnicode_New(size, 127);
+    int found;
+    if (word == NULL) return -1;
+    for (Py_ssize_t i = 0; i < size; i++) PyUnicode_1BYTE_DATA(word)[i] = letters[i] | 32;
+    found = PySet_Contains(words, word);
+    Py_DECREF(word);
+    return found;
+}
+
+/* sets: words, days, ends */
+static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, PyObject **sets) {
+    int has_digit = 0, found = 0;
+    for (Py_ssize_t i = 0; i < size; i++) has_digit |= line[i] >= '0' && line[i] <= '9';
+    if (is_main && !has_digit) {
+        Py_ssize_t first;
+        while (size && !is_letter(line[size - 1])) size--;
+        for (first = size; first && is_letter(line[first - 1]);) first--;
+        return size > first ? has_word(sets[2], line + first, size - first) : 0;
+    }
+    for (Py_ssize_t i = 0, first; i < size && !found; i++) {
+        int is_word = 1;
+        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= is_letter(line[i]);
+        if (i > first && is_word) found = has_word(sets[!has_digit], line + first, i - first);
+    }
+    return found;
+}
+
+PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends): places of lines.");
+static PyObject *doubtful(PyObject *module, PyObject *args) {
+    PyObject *lines, *sets[3], *found;
+    const char *mains;
+    Py_ssize_t count, most;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
+                          &PySet_Type, &sets[1], &PySet_Type, &sets[2]))
+        return NULL;
+    if (count != PyList_GET_SIZE(lines)) return PyErr_Format(PyExc_ValueError, "each line is main text or not");
+    found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
+        PyObject *line = PyList_GET_ITEM(lines, i), *place;
+        int is_doubtful = 1;
+        if (!PyUnicode_Check(line)) PyErr_Format(PyExc_TypeError, "a line is a str");
+        else if (PyUnicode_GET_LENGTH(line) > most) continue;
+        else if (PyUnicode_IS_ASCII(line))
+            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), mains[i], sets);
+        if (is_doubtful == 0) continue;
+        place = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
+        if (place == NULL || PyList_Append(found, place) < 0) Py_CLEAR(found);
+        Py_XDECREF(place);
+    }
+    return found;
+}
+
 /* ---- the bytes of a page */
 
 /* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
@@ -881,6 +943,7 @@ static PyMethodDef functions[] = {
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"spelled", spelled, METH_VARARGS, spelled_doc},
+    {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
     {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},

@@ -121,7 +121,7 @@ def article_digest(
     if not texts:
         return None
     chosen: Sequence[int] = range(len(texts))
-    if masks and True in is_main:
+    if masks and True in is_main and not all(is_main):
         start, end = box_around(page, is_main)
         chosen = [
             i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
@@ -135,7 +135,7 @@ def article_digest(
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
-    for place in doubtful(said):
+    for place in doubtful(said, [is_main[i] for i in chosen]):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])

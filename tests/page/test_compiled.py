@@ -17,7 +17,15 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import boilerplate, compiled, folding, segment, titles, visible
+from simhash_pipeline.page import (
+    boilerplate,
+    compiled,
+    counters,
+    folding,
+    segment,
+    titles,
+    visible,
+)
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from tests.cli.simhash_command import Simhash
@@ -396,3 +404,21 @@ print("numpy" in sys.modules)
     command = [sys.executable, "-c", program]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == ["False"]
+
+
+@given(st.data())
+@examples(1_000)
+def test_lines_that_may_lose_a_counter_are_found_both_ways(data: st.DataObject) -> None:
+    """Lines are made of words of counters, marks and numbers."""
+    keys = counters._keys()
+    words = st.sampled_from([*sorted(keys.words), *"5 10:12 1,207 , . - _ : AGO an l'".split()])
+    parts = data.draw(st.lists(words, max_size=6)) + data.draw(
+        st.lists(st.sampled_from(sorted(keys.kinds)), max_size=2)
+    )
+    line = data.draw(st.sampled_from(["", " "])).join(parts).replace("#", "7")
+    is_main, is_above = data.draw(st.booleans()), data.draw(st.booleans())
+    left = counters.without_counters(line, is_main=is_main, is_above=is_above)
+    found = counters.doubtful([line], [is_main])
+    with by_python():
+        expected = counters.doubtful([line], [is_main])
+    assert left == line or found == expected == [0]
