@@ -838,6 +838,8 @@ static PyObject *places(PyObject *module, PyObject *args) {
 
 /* ---- lines that may lose a counter: see page/counters.py */
 
+#define TAIL_ROOM 64 /* a counter without a number is shorter */
+
 static int is_letter(uint8_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 /* Whether it ends a word; control characters do as well as white space. */
@@ -854,7 +856,20 @@ static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     return found;
 }
 
-/* sets: words, days, ends */
+/* Whether the tokens at the line's end, in a row, are those of a counter without a number. */
+static int ends_with_counter(const uint8_t *line, Py_ssize_t size, PyObject *counters, PyObject *ends) {
+    uint8_t tail[TAIL_ROOM];
+    int found = 1, is_whole = 0;
+    for (Py_ssize_t at = size, room = TAIL_ROOM; at > 0 && room > 0 && found > 0 && !is_whole; at--) {
+        if (line[at - 1] <= ' ' || strchr(":()._", line[at - 1])) continue;
+        tail[--room] = line[at - 1];
+        is_whole = has_word(counters, tail + room, TAIL_ROOM - room);
+        if (is_whole == 0) found = has_word(ends, tail + room, TAIL_ROOM - room);
+    }
+    return found < 0 ? found : is_whole;
+}
+
+/* sets: words, days, ends, counters */
 static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, PyObject **sets) {
     int has_digit = 0, found = 0;
     for (Py_ssize_t i = 0; i < size; i++) has_digit |= line[i] >= '0' && line[i] <= '9';
@@ -862,7 +877,8 @@ static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, P
         Py_ssize_t first;
         while (size && !is_letter(line[size - 1])) size--;
         for (first = size; first && is_letter(line[first - 1]);) first--;
-        return size > first ? has_word(sets[2], line + first, size - first) : 0;
+        found = size > first ? has_word(sets[2], line + first, size - first) : 0;
+        return found > 0 ? ends_with_counter(line, size, sets[3], sets[2]) : found;
     }
     for (Py_ssize_t i = 0, first; i < size && !found; i++) {
         int is_word = 1;
@@ -872,14 +888,14 @@ static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, P
     return found;
 }
 
-PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends): places of lines.");
+PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends, counters): places of lines.");
 static PyObject *doubtful(PyObject *module, PyObject *args) {
-    PyObject *lines, *sets[3], *found;
+    PyObject *lines, *sets[4], *found;
     const char *mains;
     Py_ssize_t count, most;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
-                          &PySet_Type, &sets[1], &PySet_Type, &sets[2]))
+    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
+                          &PySet_Type, &sets[1], &PySet_Type, &sets[2], &PySet_Type, &sets[3]))
         return NULL;
     if (count != PyList_GET_SIZE(lines)) return PyErr_Format(PyExc_ValueError, "each line is main text or not");
     found = PyList_New(0);

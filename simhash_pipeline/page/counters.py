@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,7 +53,7 @@ def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
     """
     keys = _keys()
     if native.kernel is not None:
-        sets = keys.words, keys.days, keys.ends
+        sets = keys.words, keys.days, keys.ends, keys.unnumbered
         return native.kernel.doubtful(lines, bytes(is_main), MAX_LINE, *sets)
     # Long ones have none, and would fill the memory of short ones.
     short = [line if len(line) <= MAX_LINE else "" for line in lines]
@@ -65,10 +66,19 @@ def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
         if not line.isascii():
             found.append(place)
         elif is_main[place] and not has_digit:
-            found += [place] * (not keys.ends.isdisjoint(_PLAIN_WORD.findall(lower)[-1:]))
+            found += [place] * _ends_with_counter(lower)
         elif len(asked) > _FEW or [word for word in asked if word in lower]:
             found.append(place)
     return found
+
+
+def _ends_with_counter(lower: str) -> bool:
+    keys = _keys()
+    if keys.ends.isdisjoint(_PLAIN_WORD.findall(lower)[-1:]):
+        return False
+    said = re.sub(r"[^a-z]+\Z", "", "".join(_ASCII_TOKEN.findall(lower)))
+    tails = takewhile(keys.ends.__contains__, (said[at:] for at in range(len(said) - 1, -1, -1)))
+    return not keys.unnumbered.isdisjoint(tails)
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -166,7 +176,8 @@ class _Keys(NamedTuple):
     days: set[str]  # the same of days without a number
     characters: set[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
-    ends: set[str]  # the last words of those of ASCII without a number, and how these end
+    unnumbered: set[str]  # those of `kinds` of ASCII without a number
+    ends: set[str]  # of their texts, by any number of characters
     begins: set[str]  # of the texts of `kinds`, by one character, two and three
 
 
@@ -188,7 +199,8 @@ def _keys() -> _Keys:
             else:
                 words.add(word)
                 days |= {word} if is_day else set()
-    last = [_PLAIN_WORD.findall(text)[-1] for text in kinds if text.isascii() and "#" not in text]
-    ends = {word[at:] for word in last for at in range(len(word))}
+    unnumbered = {text for text in kinds if text.isascii() and "#" not in text}
+    ends = {text[at:] for text in unnumbered for at in range(len(text))}
     begins = {text[:end] for text in kinds for end in range(1, _BEGIN + 1)}
-    return _Keys(kinds, words, days, characters, re.compile("|".join(unspaced)), ends, begins)
+    unspaced_days = re.compile("|".join(unspaced))
+    return _Keys(kinds, words, days, characters, unspaced_days, unnumbered, ends, begins)
