@@ -50,6 +50,7 @@ class Kernel(Hashable, Protocol):
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
     is_plain: Callable[[bytes], bool]
     spelled: Callable[[str, bytes], str | None]
+    sentences: Callable[[str, str], list[str]]
     doubtful: Callable[..., list[int]]
     places: Callable[[tuple[str, ...], bytes, str, str, int], list[tuple[int, str]]]
     kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]

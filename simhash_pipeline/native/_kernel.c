@@ -836,6 +836,41 @@ static PyObject *places(PyObject *module, PyObject *args) {
     return found;
 }
 
+/* ---- the sentences of a text: see page/fingerprint.py */
+
+PyDoc_STRVAR(sentences_doc, "sentences(text, stops): as fingerprint.py's sentences.");
+static PyObject *sentences(PyObject *module, PyObject *args) {
+    PyObject *text, *stops, *found;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "UU", &text, &stops)) return NULL;
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text), most = PyUnicode_GET_LENGTH(stops), at = 0;
+    int width = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    found = PyList_New(0);
+    while (found != NULL && at < size) {
+        Py_ssize_t first = at, last;
+        int is_begun = 0;
+        for (; at < size; at++) {
+            Py_UCS4 c = PyUnicode_READ(width, data, at);
+            int is_stop = c == '.' || c == '!' || c == '?';
+            if (!is_stop && c != '\n' && (c < 128 || PyUnicode_FindChar(stops, c, 0, most, 1) < 0)) is_begun = 1;
+            else if (!is_begun) first = at + 1;
+            else if (!is_stop || (at + 1 < size && PyUnicode_READ(width, data, at + 1) == ' ')) {
+                at += c != '\n';
+                break;
+            }
+        }
+        for (last = at; last > first && Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, last - 1));) last--;
+        while (first < last && Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, first))) first++;
+        if (first < last) {
+            PyObject *said = PyUnicode_Substring(text, first, last);
+            if (said == NULL || PyList_Append(found, said) < 0) Py_CLEAR(found);
+            Py_XDECREF(said);
+        }
+    }
+    return found;
+}
+
 /* ---- lines that may lose a counter: see page/counters.py */
 
 #define TAIL_ROOM 64 /* a counter without a number is shorter */
@@ -959,6 +994,7 @@ static PyMethodDef functions[] = {
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"spelled", spelled, METH_VARARGS, spelled_doc},
+    {"sentences", sentences, METH_VARARGS, sentences_doc},
     {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
     {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},

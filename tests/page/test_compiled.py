@@ -26,6 +26,7 @@ from simhash_pipeline.page import (
     titles,
     visible,
 )
+from simhash_pipeline.page.fingerprint import sentences
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from tests.cli.simhash_command import Simhash
@@ -74,6 +75,14 @@ def test_the_kernel_spells_as_the_python_does(text: str) -> None:
     said = folding.spelled(text)
     with by_python():
         assert folding.spelled(text) == said
+
+
+@given(st.text(st.sampled_from("ab. !?\n\t。।\u3000\x1c港"), max_size=60))
+@examples(1_000)
+def test_the_kernel_finds_sentences_as_the_python_does(text: str) -> None:
+    found = sentences(text)
+    with by_python():
+        assert sentences(text) == found
 
 
 def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
@@ -411,7 +420,8 @@ print("numpy" in sys.modules)
 def test_lines_that_may_lose_a_counter_are_found_both_ways(data: st.DataObject) -> None:
     """Lines are made of words of counters, marks and numbers."""
     keys = counters._keys()
-    words = st.sampled_from([*sorted(keys.words), *"5 10:12 1,207 , . - _ : AGO an l'".split()])
+    others = ["5", "10:12", "1,207", ",", ".", "-", "_", ":", "AGO", "an", "l'"]
+    words = st.sampled_from([*sorted(keys.words), *others])
     parts = data.draw(st.lists(words, max_size=6)) + data.draw(
         st.lists(st.sampled_from(sorted(keys.kinds)), max_size=2)
     )
