@@ -4,6 +4,8 @@ BIN := .venv/bin
 SPARK := $(if $(CI),$(if $(shell command -v java),.venv/spark))
 # Tests write to memory where 2 GB of it are free: on a disk each of thousands of commits is waited for.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
+# What is imported is compiled then; most modules never are.
+QUIET := --quiet --no-compile
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Else each of the hundred processes that tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -113,39 +115,39 @@ clean:  ## remove the environment and what crawls and tests left
 
 .venv/pip:
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@$(BIN)/pip install $(QUIET) --upgrade 'pip>=25.1'
 	@touch $@
 
 # setuptools warns of editable installs in nine lines.
 .venv/crawl: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
 	@echo "Installing into .venv (a minute) …"
-	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable .
+	@PYTHONWARNINGS=ignore $(BIN)/pip install $(QUIET) --editable .
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,pdf,redis]' --group dev
+	PYTHONWARNINGS=ignore $(BIN)/pip install $(QUIET) --editable '.[archive,html5lib,opencc,pdf,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev
-	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[spark]'
+	$(BIN)/pip install $(QUIET) 'simhash-pipeline[spark]'
 	@touch $@
 
 .venv/coverage: .venv/dev
-	@$(BIN)/pip install --quiet --group coverage
+	@$(BIN)/pip install $(QUIET) --group coverage
 	@touch $@
 
 .venv/matrix: .venv/pip pyproject.toml
-	$(BIN)/pip install --quiet --group matrix
+	$(BIN)/pip install $(QUIET) --group matrix
 	@touch $@
 
 .venv/dist: .venv/pip pyproject.toml
-	$(BIN)/pip install --quiet --group dist
+	$(BIN)/pip install $(QUIET) --group dist
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.
 # So may MaybeDont, which comes as source alone.
 .venv/bench: .venv/dev
-	$(BIN)/pip install --quiet --group bench
-	-$(BIN)/pip install --quiet --no-deps --target .venv/seomoz simhash-pybind
-	-$(BIN)/pip install --quiet MaybeDont
+	$(BIN)/pip install $(QUIET) --group bench
+	-$(BIN)/pip install $(QUIET) --no-deps --target .venv/seomoz simhash-pybind
+	-$(BIN)/pip install $(QUIET) MaybeDont
 	@touch $@

@@ -19,8 +19,7 @@ from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.archive import Page
 from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
-from simhash_pipeline.archive.parts import ReadSummary, workers, write_parts
-from simhash_pipeline.archive.verdicts import judge_parts
+from simhash_pipeline.archive.parts import Reading, judge_parts, workers
 
 
 def main() -> None:
@@ -43,7 +42,7 @@ def measure(feed: Path) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         with workers() as pool:
-            parts = [*write_parts(pool, {"": archive}, folder, Options(), ReadSummary())]
+            parts = [*Reading({"": archive}, folder, Options()).parts(pool)]
         cpu = time.process_time()
         list(judge_parts(parts, folder, Options()))
         judging = (time.process_time() - cpu) / len(pages) * 1e6

@@ -146,7 +146,7 @@ _AS_JSON = json.JSONEncoder(ensure_ascii=False)
 class DropLog:
     """Appends drops to a file, each by one write of a whole line, so that crawls may share a file.
 
-    `count` adds every verdict to the totals that `write_run` appends at the end. Raises
+    `count` adds every page to the totals that `write_run` appends at the end. Raises
     DropLogError if the file can't be opened or written.
     """
 
@@ -220,12 +220,8 @@ class DropLog:
         self._near_miss_lines += takes
         return takes
 
-    def count(self, verdict: Verdict) -> None:
-        """Add the verdict on a page, kept or dropped, to the run's totals."""
-        self.count_pages(verdict.reason, kept=not verdict.dropped)
-
-    def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:
-        """Add this many pages with the same verdict."""
+    def count(self, reason: str, *, kept: bool, pages: int = 1) -> None:
+        """Add this many pages with the same verdict to the run's totals."""
         (self._kept if kept else self._dropped)[reason] += pages
         self._timeline.add(time.time(), kept=kept, pages=pages)
 

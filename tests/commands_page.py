@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from scrapy.settings import Settings
 
-from simhash_pipeline.cli.simhash import COMMANDS, SimhashCommand
+from simhash_pipeline.cli.simhash import COMMANDS, Parser, SimhashCommand
 from tests.documents import DOCS
 
 PAGE = DOCS / "reference/commands.md"
@@ -69,7 +69,7 @@ def page() -> str:
 
 
 def _section(name: str) -> str:
-    parser = argparse.ArgumentParser()
+    parser = Parser()
     command = SimhashCommand()
     command.settings = Settings()
     command._add_arguments(parser, name)

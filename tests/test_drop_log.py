@@ -155,7 +155,7 @@ def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path
 def write_run(path: Path, *verdicts: Verdict) -> None:
     log = DropLog(path, run="run-1", spider="news", options=Options(store="redis://user:word@h"))
     for verdict in verdicts:
-        log.count(verdict)
+        log.count(verdict.reason, kept=not verdict.dropped)
     log.write_run({"no_html": 2})
     log.close()
 

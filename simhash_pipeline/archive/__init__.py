@@ -13,26 +13,16 @@ from simhash_pipeline.stores.contract import StoredPage
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was saved; `number` is that of its record in the input, from 1."""
+    """A page as it was saved."""
 
-    number: int
     source: Source
     time: float | None = None  # Unix seconds: when it was fetched
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
-    """A page with its fingerprints, from a store."""
-
-    number: int
-    page: StoredPage
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A record that can't be read; the next ones are."""
 
-    number: int
     kind: str  # one word to count it by
     message: str
     place: str  # "line 17", "byte 4,096"
@@ -42,22 +32,22 @@ class Fault:
 class Skipped:
     """A record that isn't meant to be a page."""
 
-    number: int
     kind: str  # "image/png", "revisit"
 
 
-Record: TypeAlias = Page | StoredRecord | Fault | Skipped
+Record: TypeAlias = Page | StoredPage | Fault | Skipped  # with fingerprints, from a store
 
 
 class Input(Protocol):
     """An archive, which yields the same records in the same order each time it is read.
 
+    The number of a record is its place among all of them, from 1.
     Its methods raise ArchiveError if nothing in it can be read.
     """
 
     @property
     def unit(self) -> str:
-        """The unit of progress: "B" or " pages"."""
+        """The unit of progress: "B" or "pages"."""
 
     def total(self) -> int:
         """The size of the archive in that unit."""

@@ -1,7 +1,8 @@
 """Finds the near-duplicates in archives: a row for each page, and copies without duplicates.
 
-inputs ──▶ parts.py ──▶ verdicts.py ──▶ here
-records    fingerprints  judges         result, drop log, copies, a store
+inputs ──▶ parts.py ──▶ here
+records    fingerprints  result, drop log, copies, a store
+           and verdicts
 """
 
 from __future__ import annotations
@@ -12,27 +13,20 @@ import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from simhash_pipeline.archive import Fault, Input
+from simhash_pipeline.archive import Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
-from simhash_pipeline.archive.parts import (
-    ReadSummary,
-    fingerprinter,
-    is_scrapys_script,
-    leave_pandas_out,
-    workers,
-    write_parts,
-)
-from simhash_pipeline.archive.verdicts import MEASURES, ORDERS, DuckDb, judge_parts, judge_sorted
+from simhash_pipeline.archive.parts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
@@ -46,16 +40,17 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
+Count: TypeAlias = tuple[bool, str, int]  # whether pages were kept, the reason, and how many
 ENDINGS = (".parquet", ".jsonl")
 TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs
-# SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
+# SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 OF_PAGE = ("title", "content", "structure", "tokens")
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
-MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
+MEASURED = ", ".join(f"verdict.{name}" for name in parts.MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
@@ -83,7 +78,7 @@ class DedupJob:
     inputs: Sequence[str]
     to: Path
     options: Options
-    keep: str = "first"  # of ORDERS
+    keep: str = "first"  # of ORDERS in parts.py
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
@@ -117,9 +112,9 @@ def dedup(job: DedupJob) -> DedupResult:
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
-    if is_scrapys_script() and not any(name.endswith(".parquet") for name in job.inputs):
-        leave_pandas_out()  # which reads the nanoseconds of Parquet
-    fingerprinter(job.options)
+    if parts.is_scrapys_script() and not any(name.endswith(".parquet") for name in job.inputs):
+        parts.leave_pandas_out()  # which reads the nanoseconds of Parquet
+    parts.fingerprinter(job.options)
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
@@ -149,16 +144,16 @@ def _run(
     reading = _judged(job, inputs, folder)
     refuse_changed()
     whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
-    with closing(DuckDb(folder)) as engine:
+    with parts.sql_on(folder) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         counted = [*engine.rows(COUNTS)]
         pages = [(row["kept"], row["reason"], row["pages"]) for row in counted]
-        write_drop_log(engine, log, job.options, job.to.stem, pages)
+        write_drop_log(engine, log, job, pages)
         if job.store is not None:
-            fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
+            fill_store(engine, job.store, job.options, parts.ORDERS[job.keep])
         if job.texts is not None:
-            write_texts(engine, folder, job.texts)
+            write_texts(engine, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies, refuse_changed)
     write_faults(reading.faults, job.faults)
@@ -168,7 +163,7 @@ def _run(
         kept={reason: count for kept, reason, count in pages if kept},
         dropped={reason: count for kept, reason, count in pages if not kept},
         skipped=dict(reading.skipped.most_common()),
-        faults=dict(Counter(fault.kind for _, fault in reading.faults)),
+        faults=dict(Counter(fault.kind for *_, fault in reading.faults)),
         item_values=sum(row["item_values"] for row in counted),
     )
 
@@ -198,25 +193,25 @@ def _refuse_filled(url: str, options: Options) -> None:
             )
 
 
-def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSummary:
+def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.Reading:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
-    reading = ReadSummary()
-    with workers() as pool:
-        options = replace(job.options, keep_text=job.options.keep_text or job.texts is not None)
-        parts = write_parts(pool, inputs, folder, options, reading)
+    keep_text = job.options.keep_text or job.texts is not None
+    reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
+    with parts.workers() as pool:
+        written = reading.parts(pool)
         # One judge is enough to follow the readers. Several are worth to be waited for only where
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            for _, drops in judge_parts(parts, folder, job.options):
+            for _, drops in parts.judge_parts(written, folder, job.options):
                 reading.dropped += drops
-        deque(parts, maxlen=0)
+        deque(written, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
         if not in_order:
-            judge_sorted(pool, folder, job.options, job.keep)
+            parts.judge_sorted(pool, folder, job.options, job.keep)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 
@@ -258,11 +253,11 @@ def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
             raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
-def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummary) -> str | None:
+def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> str | None:
     """Why there is no result, which would overwrite an earlier one; None if there is one."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:
-        kinds = Counter(fault.kind for _, fault in reading.faults)
+        kinds = Counter(fault.kind for *_, fault in reading.faults)
         counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
         texts = "; if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD=body"
@@ -273,12 +268,10 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
     return None
 
 
-def write_drop_log(
-    engine: DuckDb, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
-) -> None:
-    """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
+def write_drop_log(engine: Engine, to: Path, job: DedupJob, pages: Iterable[Count]) -> None:
+    """Write the drop log, as of a spider with the name of the result."""
     to.unlink(missing_ok=True)
-    log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
+    log = DropLog(to, run=uuid.uuid4().hex, spider=job.to.stem, options=job.options)
     drops = f"""
         SELECT page.key AS url, page.namespace, NOT verdict.kept AS dropped, verdict.reason,
             verdict.rejected_by, verdict.fields AS differing_fields, {MEASURED},
@@ -297,17 +290,17 @@ def write_drop_log(
         if reason == UNJUDGED:
             errors[reason] = count
         else:
-            log.count_pages(reason, kept=kept, pages=count)
+            log.count(reason, kept=kept, pages=count)
     log.write_run(errors)
     log.close()
 
 
-def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
+def write_faults(faults: Sequence[tuple[str, int, Fault]], to: Path) -> None:
     """Write a line for each record that can't be read; no file if there is none."""
     to.unlink(missing_ok=True)
     if faults:
-        lines = (json.dumps({"input": name, **asdict(fault)}) + "\n" for name, fault in faults)
-        to.write_text("".join(lines), encoding="utf-8")
+        rows = ({"input": name, "number": n, **asdict(fault)} for name, n, fault in faults)
+        to.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
 
 
 def copy_name(name: str) -> str:
@@ -332,33 +325,33 @@ def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
 
 
 def write_copies(
-    engine: DuckDb, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
+    engine: Engine, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    with scratch_folder(".copies-", folder) as parts:
+    with scratch_folder(".copies-", folder) as scratch:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
             rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
-            part = Path(parts, str(place), copy_name(name))
+            part = Path(scratch, str(place), copy_name(name))
             part.parent.mkdir()
             archive.copy(part, {row["number"] for row in rows})
         check()
         for place, name in enumerate(inputs):
-            Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
+            Path(scratch, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
-def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
+def write_texts(engine: Engine, to: Path) -> None:
     """Write URL, title and text of each kept page, without what its template repeats."""
     known: dict[tuple[str, str], bytes] = {}
-    for file in sorted(folder.glob("kept-*.sqlite")):
+    for file in sorted(engine.folder.glob("kept-*.sqlite")):
         with SqliteStore(file) as kept:
             known |= {(space, host): texts for space, host, texts in kept.all_repeated_text()}
     rows = engine.rows(
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    with scratch_folder(f"{to.name}.parts-", to.parent) as parts:
-        part = parts / to.name
+    with scratch_folder(f"{to.name}.parts-", to.parent) as scratch:
+        part = scratch / to.name
         with part.open("w", encoding="utf-8") as lines:
             for row in rows:
                 structure = None if row["structure"] is None else int(row["structure"], 16)
@@ -370,7 +363,7 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
         part.replace(to)
 
 
-def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
+def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     rows = engine.rows(f"""
         SELECT namespace, key AS url, title, text, first_seen AS kept_at
@@ -379,7 +372,7 @@ def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: 
     texts = (PageText(**row) for row in rows if options.keep_text)
     with open_store(url) as store:
         store.stamp(stamp_for(options))
-        for file in sorted(folder.glob("kept-*.sqlite")):
+        for file in sorted(engine.folder.glob("kept-*.sqlite")):
             with SqliteStore(file) as kept:
                 for repeated_text in kept.all_repeated_text():
                     store.put_repeated_text(*repeated_text)

@@ -54,17 +54,14 @@ class Feed:
     def read(self) -> Iterator[tuple[Record, int]]:
         number = 0
         with self.path.open("rb") as file:
+            items = (item for _, item in self._rows(file) if item is not None)
             try:
-                for _, item in self._rows(file):
-                    if item is None:
-                        continue
-                    number += 1
-                    place = f"item {number:,}"
-                    page = item_page(item, number, place, self.options, self.time_field)
+                for number, item in enumerate(items, 1):
+                    page = item_page(item, f"item {number:,}", self.options, self.time_field)
                     yield page, file.tell()
             except CUT_SHORT as error:
                 message = f"the file is cut short within it: {error}"
-                yield Fault(number + 1, "truncated", message, f"item {number + 1:,}"), file.tell()
+                yield Fault("truncated", message, f"item {number + 1:,}"), file.tell()
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other rows byte for byte; an incomplete last one is left out."""
@@ -94,17 +91,17 @@ def feed_kind(path: Path) -> str:
 
 
 def item_page(
-    item: Mapping[str, Any] | str, number: int, place: str, options: Options, time_field: str | None
+    item: Mapping[str, Any] | str, place: str, options: Options, time_field: str | None
 ) -> Page | Fault:
     """The item's page, or the fault if it has none; a text is why its row can't be read."""
     if isinstance(item, str):
-        return Fault(number, "no_item", item, place)
+        return Fault("no_item", item, place)
     try:
         source = with_values(item_source(item, options), item, options)
     except PageError as error:
-        return Fault(number, error.kind, str(error), place)
+        return Fault(error.kind, str(error), place)
     fetched = None if time_field is None else _unix_seconds(item.get(time_field))
-    return Page(number, source._replace(html=_original(source.html)), fetched)
+    return Page(source._replace(html=_original(source.html)), fetched)
 
 
 def _json_rows(file: BinaryIO, _: Path) -> Iterator[Row]:

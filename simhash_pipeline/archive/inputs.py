@@ -11,8 +11,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
-from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
+from simhash_pipeline.archive import Fault, Input, Page, Record
 from simhash_pipeline.archive.feeds import Feed, feed_kind
+from simhash_pipeline.archive.parquet import ParquetPages
+from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
@@ -41,9 +43,6 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
     except StoreError as error:  # it doesn't exist
         raise ArchiveError(str(error)) from error
-    except ImportError as error:  # feeds and folders don't need the extra
-        how = "pip install 'simhash-pipeline[archive]'"
-        raise ArchiveError(f"{name} needs {error.name}: {how}") from error
 
 
 def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
@@ -58,14 +57,10 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
     if kind in (".warc", ".wet"):
-        from simhash_pipeline.archive.warc import WarcFile
-
         return WarcFile(path, options.max_page_bytes)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
-        from simhash_pipeline.archive.parquet import ParquetPages
-
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{path} must be {KINDS}")
 
@@ -78,14 +73,14 @@ class Folder:
     """
 
     path: Path
-    unit: ClassVar[str] = " files"
+    unit: ClassVar[str] = "files"
 
     def total(self) -> int:
         return len(self.files())
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, (file, fault) in enumerate(self.files(), 1):
-            yield _file_page(file, number, fault), number
+            yield _file_page(file, fault), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
@@ -119,7 +114,7 @@ class StoredPages:
     """The pages that a store keeps, of all namespaces, oldest first."""
 
     url: str
-    unit: ClassVar[str] = " pages"
+    unit: ClassVar[str] = "pages"
 
     def total(self) -> int:
         with open_store(self.url, reading=True) as store:
@@ -133,7 +128,7 @@ class StoredPages:
     def read(self) -> Iterator[tuple[Record, int]]:
         with open_store(self.url, reading=True) as store:
             for number, page in enumerate(store.pages(), 1):
-                yield StoredRecord(number, page), number
+                yield page, number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
@@ -148,11 +143,11 @@ def _is_ordinary(path: Path) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _file_page(file: Path, number: int, fault: str | None) -> Record:
+def _file_page(file: Path, fault: str | None) -> Record:
     try:
         if fault is None:
             source = Source(file.read_bytes(), file.resolve().as_uri())
-            return Page(number, source, file.stat().st_mtime)
+            return Page(source, file.stat().st_mtime)
     except OSError as error:
         fault = str(error.strerror)
-    return Fault(number, "unreadable", fault, str(file))
+    return Fault("unreadable", fault, str(file))

@@ -1,6 +1,6 @@
 """The same on a cluster, by Spark: pages in Parquet files, read, judged and written there.
 
-Pages that may be compared come to one partition, sorted, where the judge of verdicts.py has a store
+Pages that may be compared come to one partition, sorted, where the judge of parts.py has a store
 of its own: that is one partition for all pages, or with SCOPE = "site" one for some sites.
 
 spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
@@ -20,14 +20,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from simhash_pipeline.archive import Fault, Page
+from simhash_pipeline.archive import parts
 from simhash_pipeline.archive.dedup import COUNTS, RESULT
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.parquet import page_columns, rows
-from simhash_pipeline.archive.parts import SCHEMA as ROWS
-from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter
-from simhash_pipeline.archive.verdicts import ORDERS, TO_JUDGE, judge_rows, shared_by
-from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -45,7 +41,7 @@ def dedup_on_cluster(
     Pages are judged in the order of the files' names. Fingerprints are in `to`.parts until the job
     is done. ArchiveError for missing columns, OptionsError for options that name missing things.
     """
-    fingerprinter(options)
+    parts.fingerprinter(options)
     spark = SparkSession.builder.appName("simhash dedup").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     spark = spark.newSession()  # with settings and views of its own
@@ -53,16 +49,18 @@ def dedup_on_cluster(
     paths = pages.select(functions.col("_metadata.file_path")).distinct().collect()
     names = sorted(path for (path,) in paths)
     files = spark.createDataFrame(list(enumerate(names)), "place int, name string")
-    parts = f"{to}.parts/rows"
     columns = page_columns(source, dict(pages.dtypes), options, time_field)
     fingerprint = partial(_fingerprinted, names=columns, options=options, time_field=time_field)
-    rows = _pages(pages, files, columns).mapInArrow(fingerprint, from_arrow_schema(ROWS))
-    rows.write.mode("overwrite").parquet(parts)
-    result = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep)
+    rows = _pages(pages, files, columns).mapInArrow(fingerprint, from_arrow_schema(parts.ROWS))
+    rows.write.mode("overwrite").parquet(f"{to}.parts/rows")
+    result = judged(spark, f"{to}.parts", files, options, keep)
     writer = result.write.mode("overwrite")
     (writer.parquet if to.endswith(".parquet") else writer.json)(to)
     counted = [row.asDict() for row in spark.sql(COUNTS).collect()]
-    _remove(spark, f"{to}.parts")
+    # By Hadoop's file system: PySpark has no API of its own for it.
+    context: Any = spark.sparkContext
+    place = context._jvm.org.apache.hadoop.fs.Path(f"{to}.parts")
+    place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
     return counted
 
 
@@ -70,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("source", help="Parquet files with the columns url and html")
     parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
-    parser.add_argument("--keep", choices=ORDERS, default="first")
+    parser.add_argument("--keep", choices=parts.ORDERS, default="first")
     parser.add_argument("--time-field")
     parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
     given = parser.parse_args()
@@ -101,40 +99,34 @@ def _pages(pages: DataFrame, files: DataFrame, names: list[str]) -> DataFrame:
 def _fingerprinted(
     batches: Iterable[pa.RecordBatch], names: list[str], options: Options, time_field: str | None
 ) -> Iterator[pa.RecordBatch]:
-    def record(row: dict[str, Any]) -> tuple[int, int, Page | Fault]:
+    def record(row: dict[str, Any]) -> parts.Numbered:
         place, number = row.pop(_PLACE), row.pop(_ROW)
-        page = item_page(row, number + 1, "", options, time_field)
-        return (place << ROW_BITS) + number, place, page
+        page = item_page(row, "", options, time_field)
+        return (place << ROW_BITS) + number, place, number + 1, page
 
     for batch in batches:
         named = batch.rename_columns([*names, _ROW, _PLACE])
-        yield from fingerprint_rows(map(record, rows(named, time_field)), options).to_batches()
+        numbered = map(record, rows(named, time_field))
+        yield from parts.fingerprint_rows(numbered, options).to_batches()
 
 
 def judged(
-    spark: SparkSession, parts: str, files: DataFrame, verdicts: str, options: Options, keep: str
+    spark: SparkSession, folder: str, files: DataFrame, options: Options, keep: str
 ) -> DataFrame:
-    """The result of the rows at `parts`; the verdicts are written, and `files` are the inputs."""
+    """The result of the rows in a folder, where the verdicts are written; `files`: the inputs."""
     files.createOrReplaceTempView("input")
-    spark.read.parquet(parts).createOrReplaceTempView("page")
-    apart, order = shared_by(options), ORDERS[keep]
-    rows = spark.sql(f"{TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {order}")
-    found = rows.mapInArrow(partial(_verdicts, options=options), from_arrow_schema(VERDICTS))
-    found.write.mode("overwrite").parquet(verdicts)
-    spark.read.parquet(verdicts).createOrReplaceTempView("verdict")
+    spark.read.parquet(f"{folder}/rows").createOrReplaceTempView("page")
+    apart, order = parts.shared_by(options), parts.ORDERS[keep]
+    rows = spark.sql(f"{parts.TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {order}")
+    found = rows.mapInArrow(partial(_verdicts, options=options), from_arrow_schema(parts.VERDICTS))
+    found.write.mode("overwrite").parquet(f"{folder}/verdicts")
+    spark.read.parquet(f"{folder}/verdicts").createOrReplaceTempView("verdict")
     return spark.sql(RESULT)
 
 
 def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
     with TemporaryDirectory() as folder, SqliteStore(Path(folder, "kept.sqlite")) as store:
-        yield from judge_rows(batches, options, store)
-
-
-def _remove(spark: SparkSession, path: str) -> None:
-    """By Hadoop's file system: PySpark has no API of its own for it."""
-    context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
-    place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
+        yield from parts.judge_rows(batches, options, store)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,20 +37,18 @@ class ParquetPages:
     path: Path
     options: Options
     time_field: str | None = None
-    unit: ClassVar[str] = " rows"
+    unit: ClassVar[str] = "rows"
 
     def total(self) -> int:
         return int(self._opened().metadata.num_rows)
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        file, number = self._opened(), 0
+        file = self._opened()
         there = {column.name: str(column.type) for column in file.schema_arrow}
         columns = page_columns(self.path, there, self.options, self.time_field)
-        for batch in self._batches(file, columns):
-            for row in self._rows(batch):
-                number += 1
-                place = f"row {number:,}"
-                yield item_page(row, number, place, self.options, self.time_field), number
+        found = chain.from_iterable(map(self._rows, self._batches(file, columns)))
+        for number, row in enumerate(found, 1):
+            yield item_page(row, f"row {number:,}", self.options, self.time_field), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Writes the other rows, with all columns and the file's metadata."""

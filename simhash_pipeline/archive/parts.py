@@ -1,10 +1,17 @@
-"""The rows of fingerprints that pages are judged and written by, made on all cores from records.
+"""The rows of fingerprints of all pages, made on all cores, and the verdicts on them.
 
-The rows are in Parquet files, the parts, in a folder of their own.
+The rows are in Parquet files, the parts, in a folder of their own. To judge a page takes a
+twentieth of what its fingerprints take. So one judge with a store of its own judges one page after
+another, as a crawl that meets them in this order:
+
+    --keep first    rows in the order of the inputs, judged as soon as they are written
+    another         all rows, sorted
+    SCOPE = "site"  all rows, shared out by site among several judges, each share sorted
 """
 
 from __future__ import annotations
 
+import glob
 import multiprocessing
 import os
 import signal
@@ -12,33 +19,38 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
+from simhash_pipeline.archive import Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import said_by
-from simhash_pipeline.judge import stored_page
+from simhash_pipeline.item_values import byte_of, said_by
+from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
+from simhash_pipeline.verdict import Verdict
 
-Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
+# A record's position, its input, its number in that, and what it holds: see ROWS.
+Numbered: TypeAlias = tuple[int, int, int, Page | StoredPage | Fault]
 
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
@@ -47,7 +59,7 @@ CHARS_A_PART = 32_000_000
 _ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.string(), pa.binary())
 _TYPES = dict(zip(COLUMN_TYPES, _ARROW_TYPES, strict=True))
 PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
-SCHEMA = pa.schema(
+ROWS = pa.schema(
     [
         ("position", pa.int64()),  # of the page among all pages of all inputs, from 0
         ("input", pa.int32()),  # of the inputs, from 0
@@ -67,17 +79,38 @@ SCHEMA = pa.schema(
 )
 _FIELDS = [one.name for one in COLUMNS]
 STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
+ROWS_A_BATCH = 1_000
+MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
-
-@dataclass(slots=True)
-class ReadSummary:
-    """What the inputs hold."""
-
-    pages: int = 0
-    dropped: int = 0  # by now
-    timed: int = 0  # pages with the time they were fetched
-    skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
-    faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
+# The columns of ROWS that verdicts and ORDERS depend on.
+JUDGED_BY = (
+    *("position", "url", "blocks", "item_names", "time", "text_chars", "is_canonical"),
+    *STORED,
+)
+# Fields of a verdict that are columns of the result under the same names.
+MEASURES = ("content_distance", "structure_distance", "sketch_distance", "similarity")
+VERDICTS = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("kept", pa.bool_()),
+        ("reason", pa.string()),
+        ("group", pa.int64()),  # the position of the group's kept page
+        ("twin", pa.int64()),  # the position of the page it was found near
+        *((name, pa.int32()) for name in MEASURES[:3]),
+        ("similarity", pa.float64()),
+        ("rejected_by", pa.string()),
+        ("fields", pa.list_(pa.string())),  # of their items, that differ
+    ]
+)
+# The order of judging, in SQL; the first of several twins is kept.
+ORDERS = {
+    "first": "position",
+    "earliest": "time IS NULL, time, position",
+    "longest": "text_chars DESC NULLS LAST, position",
+    "shortest-url": "length(url), position",
+    "canonical": "NOT coalesce(is_canonical, FALSE), position",
+}
+TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
 @contextmanager
@@ -135,58 +168,60 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def write_parts(
-    pool: Executor,
-    inputs: Mapping[str, Input],
-    folder: Path,
-    options: Options,
-    reading: ReadSummary,
-) -> Iterator[Path]:
-    """The parts in their order, each when it is written; the next ones are worked at meanwhile.
+@dataclass(slots=True)
+class Reading:
+    """Reads the inputs, which have names, into parts in the folder, and counts what they hold."""
 
-    `reading` is filled.
-    """
-    at_work: deque[Future[Path]] = deque()
-    for number, batch in enumerate(_batches(inputs, reading)):
-        part = folder / f"part-{number:06}.parquet"
-        at_work.append(pool.submit(_write_part, batch, part, options))
-        if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
+    inputs: Mapping[str, Input]
+    folder: Path
+    options: Options
+    pages: int = 0
+    dropped: int = 0  # by now, by whoever judges the parts
+    timed: int = 0  # pages with the time they were fetched
+    skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
+    # With the input's name, and the record's number.
+    faults: list[tuple[str, int, Fault]] = field(default_factory=list)
+
+    def parts(self, pool: Executor) -> Iterator[Path]:
+        """In their order, each when it is written; the next ones are worked at meanwhile."""
+        at_work: deque[Future[Path]] = deque()
+        for number, batch in enumerate(self._batches()):
+            part = self.folder / f"part-{number:06}.parquet"
+            at_work.append(pool.submit(_write_part, batch, part, self.options))
+            if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
+                yield at_work.popleft().result()
+        while at_work:
             yield at_work.popleft().result()
-    while at_work:
-        yield at_work.popleft().result()
 
-
-def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list[Numbered]]:
-    """The pages of all inputs in parts."""
-    batch: list[Numbered] = []
-    chars = 0
-    for source, (name, archive) in enumerate(inputs.items()):
-        for record in _records(name, archive, reading):
-            batch.append((reading.pages, source, record))
-            reading.pages += 1
-            reading.timed += isinstance(record, StoredRecord) or record.time is not None
-            chars += len(record.source.html) if isinstance(record, Page) else 0
+    def _batches(self) -> Iterator[list[Numbered]]:
+        """The pages of all inputs, those of a part together."""
+        batch, chars = list[Numbered](), 0
+        for numbered in self._numbered():
+            batch.append(numbered)
+            chars += len(page.source.html) if isinstance(page := numbered[-1], Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
                 batch, chars = [], 0
-    if batch or not reading.pages:  # an empty part still makes a table
-        yield batch
+        if batch or not self.pages:  # an empty part still makes a table
+            yield batch
 
-
-def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page | StoredRecord]:
-    """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
-    last = 0
-    with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
-        for record, at in archive.read():
-            drops = f", {reading.dropped:,} drops" if reading.dropped else ""
-            advance(at - last, f"{reading.pages:,} pages{drops}")
-            last = at
-            if isinstance(record, Fault):
-                reading.faults.append((name, record))
-            elif isinstance(record, Skipped):
-                reading.skipped[record.kind] += 1
-            else:
-                yield record
+    def _numbered(self) -> Iterator[Numbered]:
+        """All pages, with a progress bar where stderr is a terminal."""
+        for place, (name, archive) in enumerate(self.inputs.items()):
+            last = 0
+            with progress_bar(archive.unit, archive.total(), Path(name).name) as advance:
+                for number, (record, at) in enumerate(archive.read(), 1):
+                    drops = f", {self.dropped:,} drops" if self.dropped else ""
+                    advance(at - last, f"{self.pages:,} pages{drops}")
+                    last = at
+                    if isinstance(record, Fault):
+                        self.faults.append((name, number, record))
+                    elif isinstance(record, Skipped):
+                        self.skipped[record.kind] += 1
+                    else:
+                        self.timed += isinstance(record, StoredPage) or record.time is not None
+                        self.pages += 1
+                        yield self.pages - 1, place, number, record
 
 
 def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
@@ -194,15 +229,13 @@ def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
     return part
 
 
-def fingerprint_rows(
-    records: Iterable[tuple[int, int, Page | StoredRecord | Fault]], options: Options
-) -> pa.Table:
-    """A row for each (position, input, record). Raises OptionsError as `fingerprinter` does."""
+def fingerprint_rows(records: Iterable[Numbered], options: Options) -> pa.Table:
+    """A row for each record. Raises OptionsError as `fingerprinter` does."""
     rows = [
-        {"position": position, "input": source, "number": record.number, **_row(record, options)}
-        for position, source, record in records
+        {"position": position, "input": source, "number": number, **_row(record, options)}
+        for position, source, number, record in records
     ]
-    return pa.Table.from_pylist(rows, SCHEMA)
+    return pa.Table.from_pylist(rows, ROWS)
 
 
 @cache
@@ -226,12 +259,11 @@ def stored_pages(rows: pa.RecordBatch) -> Iterator[StoredPage]:
     return map(StoredPage, *columns.values())
 
 
-def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
+def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
     if isinstance(record, Fault):
         return {"fault": record.message}
-    if isinstance(record, StoredRecord):
-        known = record.page
-        return {"url": known.shown_url, "time": known.first_seen, **_stored(known)}
+    if isinstance(record, StoredPage):
+        return {"url": record.shown_url, "time": record.first_seen, **_stored(record)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
@@ -277,3 +309,171 @@ def _is_own(canonical_url: str | None, key: str) -> bool:
 
 def _utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
+
+
+def shared_by(options: Options) -> str:
+    """SQL: columns; pages with different values in them are never compared."""
+    return "namespace, site" if options.scope == "site" else "namespace"
+
+
+def judge_rows(
+    batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
+) -> Iterator[pa.RecordBatch]:
+    """The verdicts on rows, in their order.
+
+    The store must have no other user.
+    """
+    options = replace(options, keep="first")  # the rows are in the order to be kept
+    judge = Judge(store, options, repeats_since=0)
+    kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
+    for batch in batches:
+        columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
+        positions, blocks, names = columns
+        of_items = ({byte_of(name): name for name in each or ()} for each in names)
+        pages = zip(stored_pages(batch), blocks, of_items, strict=True)
+        with store.batch():
+            verdicts = [judge.judge_stored(*page) for page in pages]
+        rows = [_verdict_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
+        yield pa.RecordBatch.from_pylist(rows, VERDICTS)
+
+
+def _verdict_row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, Any]:
+    twin_key, namespace = verdict.twin_key, verdict.namespace
+    twin = None if twin_key is None else kept_at[hash((namespace, twin_key))]
+    if verdict.stored:
+        kept_at[hash((namespace, verdict.key))] = position
+    return {
+        "position": position,
+        "kept": not verdict.dropped,
+        "reason": verdict.reason,
+        "group": position if verdict.stored or twin is None else twin,
+        "twin": twin,
+        **{name: getattr(verdict, name) for name in MEASURES},
+        "rejected_by": verdict.rejected_by,
+        "fields": verdict.differing_fields,
+    }
+
+
+def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterator[tuple[int, int]]:
+    """Judge the rows of parts in their order; writes verdicts and kept pages into the folder.
+
+    The numbers of pages and drops that were added.
+    """
+    return _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options)
+
+
+def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:
+    """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`.
+
+    Pages that are never compared are shared out among judges, each in a process of the pool.
+    """
+    apart = shared_by(options)
+    with sql_on(folder) as engine:
+        (all_,) = engine.rows(
+            f"SELECT count(*) AS pages, count(DISTINCT ({apart})) AS apart "
+            "FROM page WHERE key IS NOT NULL"
+        )
+    shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
+    work, drops = (folder, options, keep, shares), 0
+    with progress_bar("pages", all_["pages"], "judging") as advance:
+        if shares == 1:
+            for pages, dropped in _share_judged(0, *work):
+                drops += dropped
+                advance(pages, f"{drops:,} drops")
+            return
+        for judge in as_completed(pool.submit(_judge_share, n, *work) for n in range(shares)):
+            advance(judge.result())
+
+
+def _judge_share(*work: Any) -> int:
+    """How many pages the share has."""
+    return sum(pages for pages, _ in _share_judged(*work))
+
+
+def _share_judged(
+    share: int, folder: Path, options: Options, keep: str, shares: int
+) -> Iterator[tuple[int, int]]:
+    """Judge the share with this number, from 0; as `_written`."""
+    apart = shared_by(options)
+    # Dealt like cards, the largest first.
+    number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
+    dealt = (
+        f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
+        f"QUALIFY {number} % {shares} = {share}"
+    )
+    with sql_on(folder, shares) as engine:
+        rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
+        yield from _written(rows, folder, share, options)
+
+
+def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
+    """The rows of a part that can be judged."""
+    with pq.ParquetFile(part) as file:
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
+            key = batch.column("key")
+            yield batch.filter(key.is_valid()) if key.null_count else batch  # it takes 10 MB
+
+
+def _written(
+    batches: Iterable[pa.RecordBatch], folder: Path, share: int, options: Options
+) -> Iterator[tuple[int, int]]:
+    """The numbers of pages and drops of each batch whose verdicts were written."""
+    with (
+        SqliteStore(folder / f"kept-{share}.sqlite") as store,
+        pq.ParquetWriter(folder / f"verdicts-{share}.parquet", VERDICTS) as file,
+    ):
+        for verdicts in judge_rows(batches, options, store):
+            file.write_batch(verdicts)
+            yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
+
+
+@contextmanager
+def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
+    """SQL on one machine, on the table `page` of the parts in a folder.
+
+    It uses the disk when memory is full. `shares` is the number of processes that share the memory
+    and the cores. Errors, as for a full disk, are raised as ArchiveError.
+    """
+    config: dict[str, Any] = {"memory_limit": f"{MEMORY_PERCENT // shares}%"}
+    config["temp_directory"] = str(folder / "sorting")
+    try:
+        with duckdb.connect(config=config | ({"threads": 1} if shares > 1 else {})) as connection:
+            engine = Engine(folder, connection)
+            engine.see("page", "part-*")
+            yield engine
+    except duckdb.Error as error:
+        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What `sql_on` opens."""
+
+    folder: Path
+    connection: duckdb.DuckDBPyConnection
+
+    def see(self, table: str, files: str) -> None:
+        """Add a table of the Parquet files with names like this."""
+        place = f"{glob.escape(str(self.folder))}/{files}.parquet"
+        self.connection.read_parquet(place).create_view(table)
+
+    def add_verdicts(self, names: Sequence[str]) -> None:
+        """Add the table `verdict`, and `input` with the inputs' names, once all are judged."""
+        self.see("verdict", "verdicts-*")
+        places = pa.array(range(len(names)), pa.int32())
+        table = pa.table({"place": places, "name": names})
+        self.connection.from_arrow(table).create("input")
+
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The query's rows, some thousands at a time."""
+        reader: Any = self.connection.cursor().sql(query).to_arrow_reader(ROWS_A_BATCH)
+        yield from reader
+
+    def rows(self, query: str) -> Iterator[dict[str, Any]]:
+        return (row for batch in self.batches(query) for row in batch.to_pylist())
+
+    def write(self, query: str, to: Path) -> None:
+        """Write the query's rows to a file, Parquet or JSON Lines by its ending."""
+        form = "PARQUET, COMPRESSION zstd" if to.suffix == ".parquet" else "JSON"
+        place = str(to).replace("'", "''")
+        self.connection.execute(f"COPY ({query}) TO '{place}' (FORMAT {form})")

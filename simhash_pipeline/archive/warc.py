@@ -118,8 +118,8 @@ class WarcFile:
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other records byte for byte, the requests of all pages too."""
         with self.path.open("rb") as source, to.open("wb") as target:
-            for record, start, end in self._records():
-                if record.number not in without:
+            for number, (_, start, end) in enumerate(self._records(), 1):
+                if number not in without:
                     source.seek(start)
                     left = end - start
                     while block := source.read(min(BLOCK_BYTES, left)):
@@ -135,30 +135,28 @@ class WarcFile:
             beginning = _next_beginning(data, 0)
             if beginning == size:
                 raise ArchiveError(f"{self.path} is not a WARC file: no record begins in it")
-            number, start = 0, 0
+            start = 0
             while beginning < size:
-                number += 1
-                record, length = self._record(data, beginning, number)
+                record, length = self._record(data, beginning)
                 end = beginning + length
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data.read(end, beginning - end).strip():
                     end = beginning
                 yield record, start, end
                 if end < beginning:
-                    number += 1
-                    yield _damaged(number, "no record begins here", end), end, beginning
+                    yield _damaged("no record begins here", end), end, beginning
                 start = beginning
 
-    def _record(self, data: _Bytes, beginning: int, number: int) -> tuple[Record, int]:
+    def _record(self, data: _Bytes, beginning: int) -> tuple[Record, int]:
         """The record that begins here, and the least number of its bytes."""
         header = b""  # of a plain file
         if data.read(beginning, len(GZIP)) != GZIP:
             header = data.read(beginning, MAX_HEADER_BYTES).partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
-            return _damaged(number, "its header is cut short", beginning), 1
+            return _damaged("its header is cut short", beginning), 1
         length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
         if length and int(length[1]) > data.size - beginning:
-            return _damaged(number, CUT_SHORT, beginning), 1
+            return _damaged(CUT_SHORT, beginning), 1
         data.file.seek(beginning)
         iterator = ArchiveIterator(data.file)
         iterator.loader = _Loader(verify_http=False)
@@ -166,50 +164,50 @@ class WarcFile:
             # warcio prints damage to stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
-                record = self._read(raw, number, beginning)
+                record = self._read(raw, beginning)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
         except Exception as error:  # warcio raises all kinds for a broken header
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
-            return _damaged(number, fault, beginning), 1
+            return _damaged(fault, beginning), 1
         size: int = iterator.get_record_length()
         if size <= 0:  # else reading would go back, and never end
-            return _damaged(number, "it ends before it begins", beginning), 1
+            return _damaged("it ends before it begins", beginning), 1
         return record, size
 
-    def _read(self, raw: Any, number: int, at: int) -> Record:
+    def _read(self, raw: Any, at: int) -> Record:
         kind, headers = raw.rec_type, raw.rec_headers
         url = headers.get_header("WARC-Target-URI")
         if kind in ("response", "conversion", "resource") and not url:
-            return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
+            return Fault("no_url", "it has no WARC-Target-URI", f"byte {at:,}")
         is_response = kind == "response" and raw.http_headers is not None
         if not is_response and kind not in ("conversion", "resource"):
-            return Skipped(number, kind or "no type")
+            return Skipped(kind or "no type")
         content_type = _named(raw, "content-type") if is_response else raw.content_type
         mime = re.split("[;,]", content_type or "")[0].strip().lower()
         wanted = {TEXT_TYPE} if kind == "conversion" else _PAGE_TYPES
         if mime not in wanted and not (mime == PDF_TYPE and reads_pdfs() and kind != "conversion"):
-            return Skipped(number, mime or "no content type")
+            return Skipped(mime or "no content type")
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
-            return Skipped(number, f"status {status}")
+            return Skipped(f"status {status}")
         try:
             html = self._body(raw) if is_response else raw.raw_stream.read(self.max_page_bytes + 1)
         except ImportError as error:
             needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
             message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
-            return Fault(number, "encoding", message, f"byte {at:,}")
+            return Fault("encoding", message, f"byte {at:,}")
         if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
-            return Skipped(number, mime or "no content type")
+            return Skipped(mime or "no content type")
         source = Source(html, url, http_content_type_encoding(content_type))
         if kind == "conversion":  # a page's text, as WET files have it: the title in its first line
             text = html.decode("utf-8", "replace")
             source = Source(text, url, is_text=True, title=text.partition("\n")[0].strip())
         with contextlib.suppress(TypeError, ValueError):  # no date, or none that can be read
             date = iso_date_to_datetime(headers.get_header("WARC-Date"), tz_aware=True)
-            return Page(number, source, float(date.timestamp()))
-        return Page(number, source)
+            return Page(source, float(date.timestamp()))
+        return Page(source)
 
     def _body(self, raw: Any) -> bytes:
         """The response's body without its codings; see `unpacked`."""
@@ -234,8 +232,8 @@ class WarcFile:
         return "it is longer than its Content-Length" if iterator.err_count else None
 
 
-def _damaged(number: int, message: str, at: int) -> Fault:
-    return Fault(number, "damaged", message, f"byte {at:,}")
+def _damaged(message: str, at: int) -> Fault:
+    return Fault("damaged", message, f"byte {at:,}")
 
 
 def _named(raw: Any, header: str) -> str:

@@ -1,58 +1,220 @@
-"""What commands share: their shape, options, results for programs and people, and written files."""
+"""What commands share: their shape, their store and drop log, results, and written files."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
 
-from simhash_pipeline.errors import SimhashError
-from simhash_pipeline.options import age_secs
-from simhash_pipeline.terminal import Line, print_json, print_lines
+from simhash_pipeline.cli.simhash import Parser
+from simhash_pipeline.crawl.settings import (
+    STORE_SUFFIX,
+    settings_of_spider,
+    spider_files,
+    store_url,
+)
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, read_log
+from simhash_pipeline.errors import SimhashError, StoreError
+from simhash_pipeline.options import Options, age_secs
+from simhash_pipeline.stores.contract import PageText, Store, shown_url
+from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
+from simhash_pipeline.terminal import Line, print_json, print_lines, printable, progress_bar
 
-FILE = "file://"
+
+@dataclass(frozen=True, slots=True)
+class NamedStore:
+    """A store that need not exist."""
+
+    url: str
+    options: Options
+
+    @property
+    def name(self) -> str:
+        """How messages call it: its file, or its URL without a password."""
+        path = store_file(self.url)
+        return shown_url(self.url) if path is None else _shown_path(path)
+
+    @property
+    def is_there(self) -> bool:
+        """False if it is known not to exist; a server may still turn out to be down."""
+        try:
+            refuse_absent(self.url)
+        except StoreError:
+            return False
+        return True
+
+    def existing(self, *, reading: bool = True) -> Store:
+        """The store, for `reading` also if it can't be written; StoreError if there is none."""
+        refuse_absent(self.url)
+        return open_store(self.url, reading=reading)
+
+
+class DropLogFile:
+    """The lines of a log, with a progress bar where stderr is a terminal."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = _shown_path(path)
+        self._cut: list[str] = []  # the place of a truncated last line
+
+    def __iter__(self) -> Iterator[Drop | Run]:
+        is_plain = self.path.is_file() and self.path.suffix != ".gz"
+        total = self.path.stat().st_size if is_plain else None
+        with progress_bar("B", total) as advance:
+            yield from read_log(self.path, advance, self._cut.append)
+
+    def exit_code(self) -> int:
+        """0, or 2 for a truncated log, which is reported on stderr; the whole lines count.
+
+        A line that a crash truncated is completed by the next crawl, and no longer reported.
+        """
+        if not self._cut:
+            return 0
+        said = "the last, is cut short and was passed over: the log is truncated"
+        print(printable(f"{self._cut[0]}, {said}"), file=sys.stderr)
+        return 2
 
 
 class Command:
-    """One `scrapy simhash` command."""
+    """One `scrapy simhash` command, and what it was given.
+
+    Stores and logs are those that are named, or else the project's.
+    """
 
     epilog: ClassVar[str | None] = None  # of its help; explains an exit code other than 0 and 2
     takes_a_store: ClassVar[bool] = False  # by --store or --spider
     prints_json: ClassVar[bool] = True  # with --json
+    arguments: argparse.Namespace
+    settings: BaseSettings  # with those of a named spider
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         """Add what only this command takes."""
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
         """Print the result and return the exit code; UsageError and SimhashError make it 2."""
         raise NotImplementedError
 
+    @cached_property
+    def options(self) -> Options:
+        return Options.from_settings(self.settings)
 
-def is_url(name: str) -> bool:
-    """Whether a page is fetched; else it is a file's name or URL."""
-    return name.lower().startswith(("http://", "https://"))
+    def print_result(self, record: Mapping[str, Any], lines: Iterable[Line]) -> None:
+        """The record with --json, else the lines for people."""
+        if self.arguments.json:
+            print_json(record)
+        else:
+            print_lines(lines)
+
+    def store(self) -> NamedStore:
+        """The named store or the only one, which is reported on stderr; UsageError for several."""
+        found = self.stores()
+        if len(found) > 1:
+            names = ", ".join(shlex.quote(one.name) for one in found)
+            raise UsageError(f"there are {len(found)} stores here; name one by --store: {names}")
+        if not (self.arguments.store or self.arguments.spider):
+            print(f"store: {printable(found[0].name)}", file=sys.stderr)
+        return found[0]
+
+    def stores(self) -> list[NamedStore]:
+        """The named store or that of a named spider, or all of the project; UsageError for none."""
+        if self.arguments.store:
+            return [self.store_at(self.arguments.store)]
+        if self.arguments.spider is not None:
+            return [self._store_of(self.arguments.spider)]
+        if not self.options.has_own_store:
+            return [self.store_at(self.options.store)]
+        spiders = [*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)]
+        found = [one for one in self.stores_of(spiders) if store_file(one.url)]  # no server's
+        if not found:
+            raise UsageError("no crawl has left a store here; name one by --store")
+        return found
+
+    def stores_of(self, spiders: Iterable[str]) -> list[NamedStore]:
+        """The stores of these spiders' crawls that are there, each once.
+
+        None of a name that is no spider here: a named log may be that of `dedup` or `judge`.
+        """
+        known = {*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)}
+        known.update(get_spider_loader(self.settings).list())
+        named = {one.url: one for one in map(self._store_of, filter(known.__contains__, spiders))}
+        return [one for one in named.values() if one.is_there]
+
+    def _store_of(self, spider: str) -> NamedStore:
+        options = Options.from_settings(settings_of_spider(spider, self.settings))
+        return NamedStore(_store_url(store_url(options, spider)), options)
+
+    def store_at(self, url_or_file: str) -> NamedStore:
+        return NamedStore(_store_url(url_or_file), self.options)
+
+    def log(self) -> DropLogFile:
+        """The newest of `logs`, which is reported on stderr if there are several."""
+        logs = self.logs()
+        if len(logs) == 1:
+            return logs[0]
+        newest = max(logs, key=lambda log: log.path.stat().st_mtime_ns)
+        shown = printable(f"log: {newest.name}, the newest of {len(logs)}")
+        print(f"{shown}; --spider names another", file=sys.stderr)
+        return newest
+
+    def logs(self) -> list[DropLogFile]:
+        """The drop log of the arguments `log` and `spider`, else all of the project.
+
+        UsageError for none. The result of `dedup` may be named instead of its log.
+        """
+        return [*map(DropLogFile, self._log_paths(self.arguments.log, self.arguments.spider))]
+
+    def _log_paths(self, named: str | None, spider: str | None) -> Iterable[Path]:
+        if named is not None:
+            return [beside if (beside := Path(f"{named}{LOG_SUFFIX}")).exists() else Path(named)]
+        set_to = self.options.drop_log
+        if set_to is None:
+            raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
+        if set_to != "auto":
+            return [Path(set_to)]
+        logs = spider_files(LOG_SUFFIX)
+        if spider is not None:
+            logs = {name: path for name, path in logs.items() if name == spider}
+        if not logs:
+            of = f" of a spider {spider!r}" if spider is not None else ""
+            place = f"no drop log{of} in .scrapy/simhash"
+            raise UsageError(f"there is {place}; name one, or crawl first")
+        return logs.values()
+
+
+def _store_url(url_or_file: str) -> str:
+    file = Path(url_or_file)
+    has_bare_name = file.is_file() and not file.is_absolute()
+    return url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
+
+
+def _shown_path(path: Path) -> str:
+    """The path, relative to the current directory if it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:
+    """The text that the first of these stores has kept of a page."""
+    found = (store.text_of(namespace, url) for store in stores)
+    return next((text for text in found if text is not None), None)
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
     """These attributes by their names."""
     return {name: getattr(thing, name) for name in names}
-
-
-def print_result(
-    record: Mapping[str, Any], lines: Iterable[Line], arguments: argparse.Namespace
-) -> None:
-    """The record with --json, else the lines for people."""
-    if arguments.json:
-        print_json(record)
-    else:
-        print_lines(lines)
 
 
 @contextmanager
@@ -127,29 +289,3 @@ def age(text: str) -> int:
         return age_secs(text)
     rule = "must be 1 or more, and s, m, h, d or w, as 90d"
     raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
-
-
-def add(parser: argparse.ArgumentParser, names: str, meaning: str, **how: Any) -> None:
-    """Add an argument, such as "-o, --output"; a default is printed behind its meaning."""
-    default = f" (default: {how['default']})" if "default" in how else ""
-    parser.add_argument(*names.split(", "), help=f"{meaning}{default}", **how)
-
-
-def flag(parser: argparse.ArgumentParser, name: str, meaning: str) -> None:
-    """Add an option without a value, which is False unless it is given."""
-    parser.add_argument(name, action="store_true", help=meaning)
-
-
-def add_store(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "which store",
-        "Default: SIMHASH_STORE if it is set, else the only store of the project.",
-    ).add_mutually_exclusive_group()
-    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
-    group.add_argument("--spider", help="the store of this spider's crawls")
-
-
-def add_log(parser: argparse.ArgumentParser) -> None:
-    what = "a drop log, or a result of `dedup` (default: that of the project)"
-    parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
-    add(parser, "--log", "the same as log")

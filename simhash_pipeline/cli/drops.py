@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -11,38 +10,35 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import chain, islice
 from pathlib import Path
-from typing import TextIO
+from typing import ClassVar, TextIO
 
 import numpy as np
 from scrapy.exceptions import UsageError
-from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA, read_sheet
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
-    add,
-    add_log,
+    DropLogFile,
     atomic_write,
     counted,
-    flag,
     minute,
+    text_of,
     whole,
 )
-from simhash_pipeline.cli.resolve import (
-    LogReader,
-    resolve_log,
-    resolve_store,
-    shown_path,
-    store_at,
-    stores_of,
-    text_of,
-)
+from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import Doubt, measures, rank, why_rejected
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Summary
+from simhash_pipeline.review.summary import (
+    CLOSEST,
+    MAX_RUNS,
+    Doubt,
+    Summary,
+    measures,
+    rank,
+    why_rejected,
+)
 from simhash_pipeline.review.web_page import Neighbours, write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
@@ -65,33 +61,52 @@ SHOWN_RUNS = 20
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
-class DroppedCommand(Command):
-    prints_json = False
+class _DropsCommand(Command):
+    """A command about the drops of a log, or of some of its runs."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, "last")
-        flag(parser, "--kept", "list the pages that were kept although a stored page is near")
-        flag(parser, "--list", "print each drop in a line: URL, twin, reason")
-        flag(
-            parser,
+    prints_json = False
+    runs: ClassVar[str]  # the default of --run
+
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add_log()
+        parser.add("--spider", "use this spider's drop log")
+        what = "a run: how its id begins, `last` or `all`"
+        parser.add("--run", what, default=self.runs)
+
+    def summary(self, log: Path) -> Summary:
+        """An empty one, which picks these runs."""
+        run, spider = self.arguments.run, self.arguments.spider
+        if run == "last":  # of what comes through a pipe, all
+            run = None if log.is_fifo() else last_run(log, spider)
+        return Summary(None if run == "all" else run, spider)
+
+
+class DroppedCommand(_DropsCommand):
+    runs = "last"
+
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.flag("--kept", "list the pages that were kept although a stored page is near")
+        parser.flag("--list", "print each drop in a line: URL, twin, reason")
+        parser.flag(
             "--csv",
             "print drops, or near misses with --kept, as CSV for Excel. With answers in the first "
             "column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
-        add(parser, "-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
+        parser.add("-o, --output", "write the CSV lines to this file", type=Path, metavar="FILE")
         what = "separate cells by semicolons, for Excel where numbers have a decimal comma"
-        flag(parser, "--semicolons", what)
+        parser.flag("--semicolons", what)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path = resolve_log(arguments, settings)
-        summary, log = _summary(arguments, path), LogReader(path)
+    def run(self) -> int:
+        arguments, log = self.arguments, self.log()
+        summary = self.summary(log.path)
         drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
         drops = (each for each in drops if each.is_near_miss == arguments.kept)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             _refuse_answered(arguments.output)
             with (
-                atomic_write(arguments.output, [path]) as part,
+                atomic_write(arguments.output, [log.path]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
             ):
                 lines = _write_sheet(drops, file, mark)
@@ -105,8 +120,7 @@ class DroppedCommand(Command):
                 print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
         else:
             summary.take(log)
-            shown = kept_near if arguments.kept else summed_up
-            print_lines(shown(shown_path(path), summary))
+            print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
         return log.exit_code()
 
 
@@ -137,19 +151,6 @@ def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
 
 def _cell(text: str) -> str:
     return printable(f"'{text}" if text.startswith(FORMULA) else text)
-
-
-def add_log_and_run(parser: argparse.ArgumentParser, default: str) -> None:
-    add_log(parser)
-    add(parser, "--spider", "use this spider's drop log")
-    add(parser, "--run", "a run: how its id begins, `last` or `all`", default=default)
-
-
-def _summary(arguments: argparse.Namespace, path: Path) -> Summary:
-    run = arguments.run
-    if run == "last":  # of what comes through a pipe, all
-        run = None if path.is_fifo() else last_run(path, arguments.spider)
-    return Summary(None if run == "all" else run, arguments.spider)
 
 
 def _nearness(drop: Drop) -> str:
@@ -264,32 +265,29 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield f"  and {count:,} more {what}"
 
 
-class ReportCommand(Command):
-    prints_json = False
+class ReportCommand(_DropsCommand):
+    runs = "all"
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_run(parser, "all")
-        add(parser, "-o, --output", "the file to write", type=Path, default=Path("report.html"))
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.add("-o, --output", "the file to write", type=Path, default=Path("report.html"))
         what = "the store with texts and neighbours (default: those of the log's spiders)"
-        add(parser, "-S, --store", what)
+        parser.add("-S, --store", what)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path, output = resolve_log(arguments, settings), arguments.output
-        options = Options.from_settings(settings)
-        summary, log = _summary(arguments, path), LogReader(path)
+    def run(self) -> int:
+        log, output, named = self.log(), self.arguments.output, self.arguments.store
+        options, summary = self.options, self.summary(log.path)
         with ExitStack() as opened:
-            read = [path, Path(arguments.log or path)]
+            read = [log.path, Path(self.arguments.log or log.path)]
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
-            if arguments.store is None:
-                found = stores_of((run.spider for run in reversed(summary.runs.values())), settings)
-            else:
-                found = [store_at(arguments.store, options)]
+            spiders = (run.spider for run in reversed(summary.runs.values()))
+            found = self.stores_of(spiders) if named is None else [self.store_at(named)]
             stores = [opened.enter_context(one.existing()) for one in found]
             write_web_page(
                 part,
                 summary,
-                log=path.name,
+                log=log.path.name,
                 texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
                 neighbours=_neighbours(stores, options),
             )
@@ -321,39 +319,38 @@ class RulesCommand(Command):
     takes_a_store = True
     prints_json = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         what = "drop logs, with their spiders' stores (default: the one of this project)"
-        add(parser, "logs", what, nargs="*", type=Path)
-        add(parser, "--min-support", "how many drops a rule must explain", type=whole, default=3)
+        parser.add("logs", what, nargs="*", type=Path)
+        parser.add("--min-support", "how many drops a rule must explain", type=whole, default=3)
         what = "make a rule of this query key in any case"
-        add(parser, "--take", what, action="append", metavar="KEY")
-        add(parser, "-o, --output", "write the rules to this JSON file", type=Path)
+        parser.add("--take", what, action="append", metavar="KEY")
+        parser.add("-o, --output", "write the rules to this JSON file", type=Path)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
+        arguments = self.arguments
         arguments.log = None  # the project's
-        logs = [LogReader(log) for log in arguments.logs or [resolve_log(arguments, settings)]]
+        logs = [*map(DropLogFile, arguments.logs)] or [self.log()]
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
             if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
-        stores = []
-        if not (arguments.store or arguments.spider):
-            stores = stores_of(spiders, settings)
+        stores = [] if arguments.store or arguments.spider else self.stores_of(spiders)
         kept = set()
-        for named in stores or [resolve_store(arguments, settings)]:
+        for named in stores or [self.store()]:
             with named.existing() as store:
                 kept |= {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support, arguments.take or ())
         if absent := {*(arguments.take or ())} - {one.rule.key for one in learnt.evidence}:
             raise UsageError(f"no drop differs from its kept page in the key {min(absent)!r}")
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
+        lines = [*_rules(learnt, len(kept))]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
                 part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
-        print_lines(_rules(learnt, len(kept)))
-        if arguments.output is not None:
-            print_lines([f"{arguments.output}: {counted(len(rules), 'rule')}"])
+            lines.append(f"{arguments.output}: {counted(len(rules), 'rule')}")
+        print_lines(lines)
         return max(log.exit_code() for log in logs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 import signal
@@ -16,10 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from scrapy.settings import BaseSettings
-
-from simhash_pipeline.cli.command import Command, add, fields, flag, print_result
-from simhash_pipeline.cli.resolve import store_at
+from simhash_pipeline.cli.command import Command, fields
+from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import ArchiveError, DropLogError, PageError, StoreError
@@ -62,25 +59,23 @@ class JudgeCommand(Command):
         "message. Exit code 0 also after errors of single lines."
     )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add(parser, "pages", "a file (default: standard input)", nargs="?")
-        add(
-            parser,
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add("pages", "a file (default: standard input)", nargs="?")
+        parser.add(
             "-S, --store",
             "an SQLite file or the URL of a store, made if there is none (default: SIMHASH_STORE "
             "if it is set, else memory:, which is gone at the end)",
         )
-        flag(
-            parser,
+        parser.flag(
             "--tentative",
             'a kept page counts as seen only after a line {"confirm": its URL}; the line '
             '{"forget": its URL} and the end of the command remove it',
         )
         what = "append drops and near misses to this file, for `dropped`, `report` and `explain`"
-        add(parser, "--drop-log", what, type=Path, metavar="FILE")
+        parser.add("--drop-log", what, type=Path, metavar="FILE")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
+    def run(self) -> int:
+        arguments, options = self.arguments, self.options
         own_store = "memory:" if options.has_own_store else options.store
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
@@ -172,7 +167,7 @@ class _LineJudge:
         verdict = self._judge.judge(source.url, page, said_by(page, source))
         if self._log is not None:
             self._log.write(verdict, page)
-            self._log.count(verdict)
+            self._log.count(verdict.reason, kept=not verdict.dropped)
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
             self._texts.write_many()
@@ -204,35 +199,53 @@ class DedupCommand(Command):
         "fingerprints. A drop log next to it is for `dropped`, `report` and `explain`."
     )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         what = (
             "a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a .parquet "
             "file, a folder of .html files, or a store"
         )
-        add(parser, "inputs", what, nargs="+", metavar="input")
+        parser.add("inputs", what, nargs="+", metavar="input")
         what = "the result: a .parquet or .jsonl file"
-        add(parser, "-o, --output", what, type=Path, required=True)
+        parser.add("-o, --output", what, type=Path, required=True)
         what = "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
         what = f"which of near-duplicates to keep. {what}"
-        add(parser, "--keep", what, choices=KEEP, default="first")
+        parser.add("--keep", what, choices=KEEP, default="first")
         what = "write copies of the inputs into this folder, without the dropped pages"
-        add(parser, "--copies", what, type=Path, metavar="FOLDER")
+        parser.add("--copies", what, type=Path, metavar="FOLDER")
         what = "write URL, title and text of each kept page to this file, without what its site "
-        add(parser, "--texts", f"{what}repeats", type=Path, metavar="FILE.jsonl")
+        parser.add("--texts", f"{what}repeats", type=Path, metavar="FILE.jsonl")
         what = "put the kept pages into this store, a URL or an SQLite file, for later crawls"
-        add(parser, "--store", what)
+        parser.add("--store", what)
         what = "field or column with the time when a page was fetched, in RFC 3339 or Unix seconds"
-        add(parser, "--time-field", f"{what}; WARC files need none", metavar="FIELD")
+        parser.add("--time-field", f"{what}; WARC files need none", metavar="FIELD")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
         try:
             with _exit_on_sigterm():
-                record = _dedup(arguments, settings)
+                record = self._dedup()
         except ImportError as error:
             how = f"{error.name} is missing: pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"dedup needs the extra `archive`; {how}") from error
-        print_result(record, _sums(record), arguments)
+        self.print_result(record, _sums(record))
         return 0
+
+    def _dedup(self) -> dict[str, Any]:
+        """How many pages were kept and dropped, and the files that were written."""
+        from simhash_pipeline.archive.dedup import DedupJob, dedup
+
+        given = self.arguments
+        job = DedupJob(
+            to=given.output,
+            options=self.options,
+            store=None if given.store is None else self.store_at(given.store).url,
+            **fields(given, "inputs", "keep", "copies", "texts", "time_field"),
+        )
+        done = dedup(job)
+        written = {"output": job.to, **fields(job, "drop_log", "copies", "texts")}
+        written["unread"] = job.faults if done.faults else None
+        return asdict(done) | {
+            name: str(path) for name, path in written.items() if path is not None
+        }
 
 
 @contextmanager
@@ -258,23 +271,6 @@ def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
         yield "No item values: pages that differ in little but a price or a date may be dropped."
         yield "A feed or Parquet file that has the scraped fields, too, keeps them."
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
-
-
-def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:
-    """How many pages were kept and dropped, and the files that were written."""
-    from simhash_pipeline.archive.dedup import DedupJob, dedup
-
-    options = Options.from_settings(settings)
-    job = DedupJob(
-        to=arguments.output,
-        options=options,
-        store=None if arguments.store is None else store_at(arguments.store, options).url,
-        **fields(arguments, "inputs", "keep", "copies", "texts", "time_field"),
-    )
-    done = dedup(job)
-    written = {"output": job.to, **fields(job, "drop_log", "copies", "texts")}
-    written["unread"] = job.faults if done.faults else None
-    return asdict(done) | {name: str(path) for name, path in written.items() if path is not None}
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,36 +9,25 @@ from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
-from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
-    FILE,
     Command,
-    add,
-    add_log,
+    DropLogFile,
+    NamedStore,
     counted,
     fields,
-    flag,
-    is_url,
     minute,
-    print_result,
+    text_of,
     whole,
 )
-from simhash_pipeline.cli.resolve import (
-    LogReader,
-    NamedStore,
-    resolve_logs,
-    resolve_stores,
-    stores_of,
-    text_of,
-)
+from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
@@ -49,46 +37,64 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.comparison import (
-    compare,
-    marked,
-    text_diff,
-    verdict_on,
-)
-from simhash_pipeline.review.doubts import DECIDING, why_rejected
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    check_stamp,
-)
+from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
+from simhash_pipeline.review.summary import DECIDING, why_rejected
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
 
-class FingerprintCommand(Command):
+class _PagesCommand(Command):
+    """A command about pages in files or at URLs, which are fetched by Scrapy."""
+
+    pages: ClassVar[int | str]  # how many are named
+
+    def add_arguments(self, parser: Parser) -> None:
+        what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
+        parser.add("page_names", what, nargs=self.pages, metavar="page")
+
+    def reader(self) -> Callable[[str], PageFingerprint]:
+        """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
+        why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
+        fingerprinter, urls = Fingerprinter(self.options), filter(is_url, self.arguments.page_names)
+        fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
+        if fetched:
+            self.arguments.crawler_process.crawl(_FetchSpider, found=fetched)
+            self.arguments.crawler_process.start()
+
+        def read(name: str) -> PageFingerprint:
+            try:
+                source = fetched.get(name) or _read(name)
+                if isinstance(source, PageError):
+                    raise source
+                return fingerprinter.read(source)
+            except PageError as error:
+                raise PageError(error.kind, f"{name}: {error}") from error
+
+        return read
+
+
+class FingerprintCommand(_PagesCommand):
     epilog = "Exit code 2 when a page can't be read; the others are printed."
+    pages = "+"
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_pages(parser, "+")
-        flag(parser, "--text", "print the main text too")
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.flag("--text", "print the main text too")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
-        exit_code, read = 0, reader(arguments, options)
-        for name in arguments.page_names:
+    def run(self) -> int:
+        exit_code, read = 0, self.reader()
+        for name in self.arguments.page_names:
             try:
                 page = read(name)
             except PageError as error:
-                print(f"{arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
+                print(f"{self.arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
                 exit_code = 2
                 continue
-            record = _record(page) | ({"text": page.text} if arguments.text else {})
-            print_result(record, _lines(page, record, options), arguments)
+            record = _record(page) | ({"text": page.text} if self.arguments.text else {})
+            self.print_result(record, _lines(page, record, self.options))
         return exit_code
 
 
@@ -114,39 +120,14 @@ def _lines(page: PageFingerprint, record: Mapping[str, Any], options: Options) -
         yield from ("", *page.text.split("\n"), "")
 
 
-def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
-    what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
-    add(parser, "page_names", what, nargs=number, metavar="page")
-
-
-def reader(arguments: argparse.Namespace, options: Options) -> Callable[[str], PageFingerprint]:
-    """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
-    why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-    fingerprinter, urls = Fingerprinter(options), filter(is_url, arguments.page_names)
-    fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
-    if fetched:
-        arguments.crawler_process.crawl(_FetchSpider, found=fetched)
-        arguments.crawler_process.start()
-
-    def read(name: str) -> PageFingerprint:
-        try:
-            source = fetched.get(name) or _read(name)
-            if isinstance(source, PageError):
-                raise source
-            return fingerprinter.read(source)
-        except PageError as error:
-            raise PageError(error.kind, f"{name}: {error}") from error
-
-    return read
-
-
 def _read(name: str) -> Source:
     if name == "-":
         return Source(sys.stdin.buffer.read(), name)
-    if "://" in name and not name.startswith(FILE):
+    file = unquote(name.removeprefix("file://")) if name.startswith("file://") else name
+    if "://" in name and file == name:
         raise PageError("unreachable", "only http:// and https:// URLs are fetched")
     try:
-        path = Path(unquote(name.removeprefix(FILE)) if name.startswith(FILE) else name).resolve()
+        path = Path(file).resolve()
         return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
         raise PageError("no_file", "no such file, and not a URL (http:// or https://)") from None
@@ -191,23 +172,23 @@ class _FetchSpider(Spider):
             return PageError("unreachable", str(error) or type(error).__name__)
 
 
-class CompareCommand(Command):
+class CompareCommand(_PagesCommand):
     prints_json = False
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. Items are "
         "not compared: in a crawl a scraped value that differs keeps the page. "
         "Exit code as diff's: 0 when they are twins, 1 when they are not."
     )
+    pages = 2
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_pages(parser, 2)
-        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
+    def add_arguments(self, parser: Parser) -> None:
+        super().add_arguments(parser)
+        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
-        a, b = map(reader(arguments, options), arguments.page_names)
-        verdict = compare(a, b, options)
-        print_lines(_compared(a, b, verdict, options, arguments.limit))
+    def run(self) -> int:
+        a, b = map(self.reader(), self.arguments.page_names)
+        verdict = compare(a, b, self.options)
+        print_lines(_compared(a, b, verdict, self.options, self.arguments.limit))
         return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
 
 
@@ -307,19 +288,20 @@ class ExplainCommand(Command):
     )
     takes_a_store = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add(parser, "url", "the page's URL, as the crawl requested it, or its file")
-        add_log(parser)
-        add(parser, "--limit", "at most this many changes of the words", type=whole, default=10)
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add("url", "the page's URL, as the crawl requested it, or its file")
+        parser.add_log()
+        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
+        arguments = self.arguments
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
-        logs = []
+        logs: list[DropLogFile] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
-            logs = [*map(LogReader, resolve_logs(arguments, settings))]
-        line = _last_line(logs, key, arguments.spider, settings)
-        named = _stores(arguments, settings, line)
+            logs = self.logs()
+        line = self._last_line(logs, key)
+        named = self._line_stores(line)
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
@@ -334,6 +316,30 @@ class ExplainCommand(Command):
             print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
+    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
+        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
+        last, spider = None, self.arguments.spider
+        for record in chain.from_iterable(logs):
+            if not isinstance(record, Drop) or spider not in (None, record.spider):
+                continue
+            if page_key(record.url) == key and (last is None or record.time >= last.time):
+                options = Options.from_settings(settings_of_spider(record.spider, self.settings))
+                last = record if record.namespace == options.namespace else last
+        return last
+
+    def _line_stores(self, line: Drop | None) -> list[NamedStore]:
+        """The named store; else all stores of the project that are there, that of the line first.
+
+        Of a named log that of its line's spider: the log may be of an archive or another project.
+        """
+        if self.arguments.store is not None:
+            return self.stores()
+        found = self.stores_of([line.spider] if line is not None else [])
+        if self.arguments.log is None or self.arguments.spider is not None:
+            with suppress(UsageError):  # no crawl has left a store
+                found += [one for one in self.stores() if one.is_there and one not in found]
+        return found
+
 
 def _unknown(key: str, read: Sequence[str]) -> str:
     if "://" not in key:
@@ -341,37 +347,6 @@ def _unknown(key: str, read: Sequence[str]) -> str:
     more = f" and {len(read) - _NAMED:,} more" if len(read) > _NAMED else ""
     where = f"{', '.join(read[:_NAMED])}{more}"
     return f"{key} is not known in {where}; --spider, --log and --store name others"
-
-
-def _last_line(
-    logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> Drop | None:
-    """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
-    last = None
-    for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or spider not in (None, record.spider):
-            continue
-        if page_key(record.url) == key and (last is None or record.time >= last.time):
-            options = Options.from_settings(settings_of_spider(record.spider, settings))
-            last = record if record.namespace == options.namespace else last
-    return last
-
-
-def _stores(
-    arguments: argparse.Namespace, settings: BaseSettings, line: Drop | None
-) -> list[NamedStore]:
-    """The named store; else all stores of the project that are there, that of the line first.
-
-    Of a named log that of its line's spider: the log may be of an archive or another project.
-    """
-    if arguments.store is not None:
-        return resolve_stores(arguments, settings)
-    found = stores_of([line.spider] if line is not None else [], settings)
-    if arguments.log is None or arguments.spider is not None:
-        with suppress(UsageError):  # no crawl has left a store
-            others = resolve_stores(arguments, settings)
-            found += [one for one in others if one.is_there and one not in found]
-    return found
 
 
 def _last_kept(stores: Iterable[Opened], key: str) -> tuple[StoredPage, Store, NamedStore] | None:

@@ -22,7 +22,6 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import Command, add_store, flag, is_url
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -75,7 +74,7 @@ class SimhashCommand(ScrapyCommand):
         parser.prog = "simhash" if Path(sys.argv[0]).stem == "simhash" else "scrapy simhash"
         parser.usage = f"{parser.prog} {self.syntax()}"
         # Scrapy makes this parser, whose own method prints the usage before the error.
-        parser.error = MethodType(_Parser.error, parser)  # type: ignore[method-assign]  # of it alone
+        parser.error = MethodType(Parser.error, parser)  # type: ignore[method-assign]  # of it alone
         version = f"simhash_pipeline {simhash_pipeline.__version__} ({kind()})"
         parser.add_argument("--version", action="version", version=version)
         self._add_commands(parser)
@@ -112,7 +111,8 @@ class SimhashCommand(ScrapyCommand):
                 from simhash_pipeline.crawl.settings import settings_of_spider
 
                 settings = settings_of_spider(spider, settings)
-            self.exitcode = opts.command.run(opts, settings)
+            opts.command.arguments, opts.command.settings = opts, settings
+            self.exitcode = opts.command.run()
             sys.stdout.flush()
         except UsageError as error:
             return f"{error} (see {opts.parser.prog} -h)"
@@ -131,7 +131,7 @@ class SimhashCommand(ScrapyCommand):
 
     def _add_commands(self, parser: argparse.ArgumentParser, group: str = "") -> None:
         under = parser.add_subparsers(
-            title="commands", prog=parser.prog, metavar="command", parser_class=_Parser
+            title="commands", prog=parser.prog, metavar="command", parser_class=Parser
         )
         for name in _names(group):
             full_name = f"{group}{name}"
@@ -143,24 +143,22 @@ class SimhashCommand(ScrapyCommand):
             else:
                 child.add_arguments = partial(self._add_arguments, child, full_name)
 
-    def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
+    def _add_arguments(self, parser: Parser, name: str) -> None:
         words = name.split()
         file = _FILES.get(words[0], words[0])
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # see page/reader.py
         module = importlib.import_module(f"simhash_pipeline.cli.{file}")
-        command: Command = getattr(module, f"{words[-1].capitalize()}Command")()
+        command: Any = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)
         if command.takes_a_store:
-            add_store(parser)
+            parser.add_store()
         if command.prints_json:
-            flag(parser, "--json", "print JSON: one object a line, for programs")
-        parser.add_argument_group("settings").add_argument(
-            *("-s", "--set"),
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="override a setting of the project (may be repeated)",
+            parser.flag("--json", "print JSON: one object a line, for programs")
+        what = "override a setting of the project (may be repeated)"
+        group = parser.add_argument_group("settings")
+        group.add_argument(
+            "-s", "--set", action="append", default=[], metavar="NAME=VALUE", help=what
         )
         # Scrapy reads more options of each command, which log or profile.
         off = dict.fromkeys(("logfile", "loglevel", "nolog", "profile", "pidfile", "pdb"))
@@ -173,7 +171,12 @@ def _names(group: str) -> list[str]:
     return [name for name in names if " " not in name]
 
 
-class _Parser(argparse.ArgumentParser):
+def is_url(name: str) -> bool:
+    """Whether a page is fetched; else it is a file's name or URL."""
+    return name.lower().startswith(("http://", "https://"))
+
+
+class Parser(argparse.ArgumentParser):
     """Reports an error in one line, and gets its arguments when it is to parse some."""
 
     add_arguments: Callable[[], None] | None = None
@@ -186,3 +189,26 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {printable(message)} (see {self.prog} -h)\n")
+
+    def add(self, names: str, meaning: str, **how: Any) -> None:
+        """Add an argument, such as "-o, --output"; a default is printed behind its meaning."""
+        default = f" (default: {how['default']})" if "default" in how else ""
+        self.add_argument(*names.split(", "), help=f"{meaning}{default}", **how)
+
+    def flag(self, name: str, meaning: str) -> None:
+        """Add an option without a value, which is False unless it is given."""
+        self.add_argument(name, action="store_true", help=meaning)
+
+    def add_store(self) -> None:
+        group = self.add_argument_group(
+            "which store",
+            "Default: SIMHASH_STORE if it is set, else the only store of the project.",
+        ).add_mutually_exclusive_group()
+        what = "its URL, as sqlite:///seen.sqlite, or an SQLite file"
+        group.add_argument("-S", "--store", help=what)
+        group.add_argument("--spider", help="the store of this spider's crawls")
+
+    def add_log(self) -> None:
+        what = "a drop log, or a result of `dedup` (default: that of the project)"
+        self.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
+        self.add("--log", "the same as log")

@@ -15,18 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError
-from scrapy.settings import BaseSettings
 
-from simhash_pipeline.cli.command import (
-    Command,
-    add,
-    age,
-    counted,
-    flag,
-    iso,
-    print_result,
-)
-from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
+from simhash_pipeline.cli.command import Command, NamedStore, age, counted, iso
+from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.errors import SimhashError, StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, Options, preset_options
 from simhash_pipeline.page.stamp import stamp_for
@@ -49,17 +40,17 @@ class InfoCommand(Command):
     )
     takes_a_store = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         what = "the same as --store"
         parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help=what)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
         exit_code = 0
-        for place, named in enumerate(resolve_stores(arguments, settings)):
+        for place, named in enumerate(self.stores()):
             record = _described(named)
-            if place and not arguments.json:
+            if place and not self.arguments.json:
                 print()
-            print_result(record, _lines(record), arguments)
+            self.print_result(record, _lines(record))
             exit_code |= bool(record["faults"])
         return exit_code
 
@@ -94,6 +85,7 @@ def _text(value: object) -> str:
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
     pages, thin, file = 0, 0, store_file(named.url)
+    files = [] if file is None else [file, beside(file, "-wal")]
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -111,13 +103,9 @@ def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
-        "bytes": None if file is None else sum(map(_size, (file, beside(file, "-wal")))),
+        "bytes": sum(one.stat().st_size for one in files if one.exists()) if files else None,
         "made_with": store.made_with(),
     }
-
-
-def _size(file: Path) -> int:
-    return file.stat().st_size if file.exists() else 0
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:
@@ -135,17 +123,17 @@ class SettingsCommand(Command):
     )
     takes_a_store = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        flag(parser, "--all", "print the defaults too")
+    def add_arguments(self, parser: Parser) -> None:
+        parser.flag("--all", "print the defaults too")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
+    def run(self) -> int:
+        arguments, options = self.arguments, self.options
         given = {each.partition("=")[0] for each in arguments.set}
         found = {}
         values = dataclasses.asdict(options) | {"store": shown_url(options.store)}
         for name, value in values.items():
             setting = f"{PREFIX}{name.upper()}"
-            source = _SOURCES.get(settings.getpriority(setting) or 0, "default")
+            source = _SOURCES.get(self.settings.getpriority(setting) or 0, "default")
             if source == "default" and name in preset_options(options.preset):
                 source = f"{PREFIX}PRESET"
             source = "-s" if setting in given else source
@@ -153,10 +141,10 @@ class SettingsCommand(Command):
                 found[setting] = {"value": value, "source": source}
         notes = {}
         with suppress(UsageError):  # no crawl has left a store
-            for named in resolve_stores(arguments, settings):
+            for named in self.stores():
                 if named.is_there:
                     notes[named.name] = _notes(named, options)
-        print_result({"settings": found, "stores": notes}, _settings(found, notes), arguments)
+        self.print_result({"settings": found, "stores": notes}, _settings(found, notes))
         return 0
 
 
@@ -202,17 +190,18 @@ class ForgetCommand(Command):
     )
     takes_a_store = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         what = "a page's URL; the first may be the store's file"
-        add(parser, "urls", what, nargs="*", metavar="url")
+        parser.add("urls", what, nargs="*", metavar="url")
         what = "forget pages not seen for so long: 12h, 90d, 4w"
-        add(parser, "--unseen", what, type=age, metavar="AGE")
-        flag(parser, "--all", "forget all pages; asks first")
+        parser.add("--unseen", what, type=age, metavar="AGE")
+        parser.flag("--all", "forget all pages; asks first")
         what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)"
-        add(parser, "--namespace", what)
-        flag(parser, "--yes", "don't ask")
+        parser.add("--namespace", what)
+        parser.flag("--yes", "don't ask")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self) -> int:
+        arguments = self.arguments
         first = "".join(arguments.urls[:1])
         if "://" not in first and Path(first).is_file():
             if arguments.store:
@@ -222,7 +211,7 @@ class ForgetCommand(Command):
             raise UsageError("name URLs, --unseen AGE or --all")
         if arguments.unseen is not None and arguments.namespace is not None:
             raise UsageError("--unseen forgets pages of all namespaces; leave --namespace out")
-        named = resolve_store(arguments, settings)
+        named = self.store()
         with named.existing(reading=False) as store:
             if arguments.urls:
                 default = named.options.namespace
@@ -240,7 +229,7 @@ class ForgetCommand(Command):
                 forgotten = store.clear(arguments.namespace)
             record = {"store": named.name, "forgotten": forgotten, "pages": len(store)}
             line = f"{named.name}: {counted(forgotten, 'page')} forgotten, {len(store):,} left"
-            print_result(record, [line], arguments)
+            self.print_result(record, [line])
         return 1 if forgotten < len(arguments.urls) else 0
 
 
@@ -269,13 +258,12 @@ class CopyCommand(Command):
         "repeated."
     )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add(parser, "source", "such as seen.sqlite")
-        add(parser, "target", "such as redis://localhost:6379/0")
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add("source", "such as seen.sqlite")
+        parser.add("target", "such as redis://localhost:6379/0")
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
-        source, target = (store_at(url, options) for url in (arguments.source, arguments.target))
+    def run(self) -> int:
+        source, target = map(self.store_at, (self.arguments.source, self.arguments.target))
         if _place(source.url) == _place(target.url):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
@@ -286,7 +274,7 @@ class CopyCommand(Command):
             record |= {"texts": texts, "pages": len(taking)}
         copied = f"{pages:,} pages{f' with {texts:,} texts' if texts else ''}"
         where = f"copied from {source.name}, {record['pages']:,} stored"
-        print_result(record, [f"{target.name}: {copied} {where}"], arguments)
+        self.print_result(record, [f"{target.name}: {copied} {where}"])
         return 0
 
 

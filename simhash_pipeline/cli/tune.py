@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError
-from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, add, counted, share
+from simhash_pipeline.cli.command import Command, counted, share
+from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
@@ -39,23 +38,22 @@ class TuneCommand(Command):
         "structure_distance, reason and fields."
     )
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add(parser, "sheet", "the answers that the report saved", type=Path)
-        add(parser, "--spider", "compare with the settings of this spider's crawls")
+    def add_arguments(self, parser: Parser) -> None:
+        parser.add("sheet", "the answers that the report saved", type=Path)
+        parser.add("--spider", "compare with the settings of this spider's crawls")
         what = "the lowest precision of a recommended threshold"
-        add(parser, "--precision", what, type=share, default=0.95)
+        parser.add("--precision", what, type=share, default=0.95)
 
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
+    def run(self) -> int:
         answers = [
             line
-            for line in read_sheet(arguments.sheet).values()
+            for line in read_sheet(self.arguments.sheet).values()
             if line.twins is not None and line.distance is not None
         ]
         if not answers:
             rule = "answer y or n, and have a distance"
-            raise UsageError(f"{arguments.sheet} has no lines that {rule}")
-        print_lines(_lines(answers, options, arguments.precision))
+            raise UsageError(f"{self.arguments.sheet} has no lines that {rule}")
+        print_lines(_lines(answers, self.options, self.arguments.precision))
         return 0
 
 

@@ -376,7 +376,7 @@ class SimhashPipeline:
         verdict = judged.verdict
         if self._drop_log is not None:
             self._drop_log.write(verdict, judged.page, judged.judge.options)
-            self._drop_log.count(verdict)
+            self._drop_log.count(verdict.reason, kept=not verdict.dropped)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
         limit = self._options.close_after_seen

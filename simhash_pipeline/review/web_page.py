@@ -24,8 +24,15 @@ from typing import Any, TypeAlias
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
-from simhash_pipeline.review.doubts import Doubt, all_doubts, bits_left, rank, to_check
-from simhash_pipeline.review.summary import RunTally, Summary
+from simhash_pipeline.review.summary import (
+    Doubt,
+    RunTally,
+    Summary,
+    all_doubts,
+    bits_left,
+    rank,
+    to_check,
+)
 from simhash_pipeline.stores.contract import PageText
 
 # The texts of the page at a URL, in a namespace; None if they aren't known.
@@ -110,14 +117,15 @@ def _hash(source: str) -> str:
 def _run(tally: RunTally) -> dict[str, Any]:
     defaults = json.loads(json.dumps(dataclasses.asdict(Options())))  # with lists for tuples
     closing = tally.closing
+    kept = {} if closing is None else closing.kept
     return {
         "id": tally.run,
         "spider": tally.spider,
         "first": unix_seconds(tally.first),
         "last": unix_seconds(tally.last),
         "dropped": tally.drops,
-        "kept": tally.kept,
-        "keptBy": {} if closing is None else closing.kept,
+        "kept": None if closing is None else sum(kept.values()),
+        "keptBy": kept,
         "errors": {} if closing is None else closing.errors,
         "sliceSecs": (closing or tally.timeline).slice_secs,
         "slices": list(tally.timeline.slices()) if closing is None else closing.slices,

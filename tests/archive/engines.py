@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive import StoredRecord
 from simhash_pipeline.archive.dedup import RESULT
-from simhash_pipeline.archive.parts import fingerprint_rows
-from simhash_pipeline.archive.verdicts import DuckDb, judge_parts, judge_sorted
+from simhash_pipeline.archive.parts import fingerprint_rows, judge_parts, judge_sorted, sql_on
 from tests.stores.pages import page
 
 if TYPE_CHECKING:
@@ -49,9 +46,7 @@ def crowd(seed: int = 1) -> list[StoredPage]:
 
 def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **columns: Any) -> None:
     """The parts of a folder; `columns` are put in place of what is known of stored pages."""
-    records = [
-        (position, 0, StoredRecord(position + 1, page)) for position, page in enumerate(pages)
-    ]
+    records = [(position, 0, position + 1, page) for position, page in enumerate(pages)]
     table = fingerprint_rows(records, options)
     for name, values in columns.items():
         place = table.schema.get_field_index(name)
@@ -69,6 +64,6 @@ def outcome(
     else:
         with ThreadPoolExecutor() as pool:
             judge_sorted(pool, folder, options, keep)
-    with closing(DuckDb(folder)) as engine:
+    with sql_on(folder) as engine:
         engine.add_verdicts(["made up"])
         return list(engine.rows(RESULT))

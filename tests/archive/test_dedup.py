@@ -19,7 +19,7 @@ from filelock import FileLock
 import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
-from simhash_pipeline.archive import feeds
+from simhash_pipeline.archive import feeds, parts
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
 from simhash_pipeline.archive.parts import is_scrapys_script, stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
@@ -270,12 +270,12 @@ def test_a_job_that_is_stopped_leaves_nothing_but_the_earlier_result(
 def test_parts_are_judged_while_later_pages_are_still_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[int] = []
+    read: list[str] = []
     item_page = feeds.item_page
 
-    def noted(item: Any, number: int, *more: Any) -> Any:
-        read.append(number)
-        return item_page(item, number, *more)
+    def noted(item: Any, place: str, *more: Any) -> Any:
+        read.append(place)
+        return item_page(item, place, *more)
 
     monkeypatch.setattr("simhash_pipeline.archive.parts.PAGES_A_PART", 1)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
@@ -286,7 +286,7 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
         read_when_judged.extend([len(read)] * rows.num_rows)
         return stored_pages(rows)
 
-    monkeypatch.setattr("simhash_pipeline.archive.verdicts.stored_pages", judged)
+    monkeypatch.setattr("simhash_pipeline.archive.parts.stored_pages", judged)
     pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", pages)))
     assert read_when_judged[0] <= 8
@@ -567,13 +567,14 @@ def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
     for each in ("crawl.warc", "crawl.warc.gz"):
         (tmp_path / each).write_bytes(warc_of(PAGES, is_compressed=each.endswith(".gz")))
     inputs = [tmp_path / "saved"] if "/" in name else [tmp_path / name]
-    within = getattr(simhash_pipeline.archive.dedup, step)
+    module = parts if step == "judge_parts" else simhash_pipeline.archive.dedup
+    within = getattr(module, step)
 
     def changed_before(*arguments: Any) -> Any:
         change(tmp_path / name)
         return within(*arguments)
 
-    monkeypatch.setattr(simhash_pipeline.archive.dedup, step, changed_before)
+    monkeypatch.setattr(module, step, changed_before)
     with pytest.raises(ArchiveError, match="has changed while it was read; run the same command"):
         dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
     assert not list(tmp_path.glob("out*"))

@@ -26,8 +26,8 @@ def urls(path: Path) -> list[str]:
 
 
 def faults(path: Path) -> list[tuple[int, str, str]]:
-    found = [record for record in records(path) if isinstance(record, Fault)]
-    return [(fault.number, fault.kind, fault.place) for fault in found]
+    found = enumerate(records(path), 1)
+    return [(number, one.kind, one.place) for number, one in found if isinstance(one, Fault)]
 
 
 def write_csv(path: Path, items: list[dict[str, str]]) -> Path:

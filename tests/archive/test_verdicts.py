@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Judge, Options
-from simhash_pipeline.archive import StoredRecord
 from simhash_pipeline.archive.parts import fingerprint_rows, stored_pages
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.opening import open_store
@@ -41,9 +40,7 @@ def told(
 def test_a_stored_page_comes_out_of_a_row_as_it_went_in() -> None:
     bare = StoredPage("http://a.example/2", "", "", None, None, None, None, 0, 0)
     pages = [full_page(), bare]
-    rows = fingerprint_rows(
-        [(n, 0, StoredRecord(n, one)) for n, one in enumerate(pages)], Options()
-    )
+    rows = fingerprint_rows([(n, 0, n, one) for n, one in enumerate(pages)], Options())
     (batch,) = rows.to_batches()
     assert list(stored_pages(batch)) == pages
 

@@ -54,7 +54,6 @@ def test_a_response_is_a_page_with_its_url_time_and_bytes(
     )
     (found,) = records(warc(tmp_path, data))
     assert isinstance(found, Page)
-    assert found.number == 1
     assert found.source.html == body
     assert found.source.url == "http://a.example/1?x=1"
     assert found.source.charset == "gb18030"
@@ -80,7 +79,7 @@ def test_a_response_without_its_url_is_a_fault_that_says_so(tmp_path: Path) -> N
     data = response("http://a.example/1", html("x"), is_compressed=False)
     data = re.sub(rb"WARC-Target-URI: .*\r\n", b"", data)
     found, other = records(warc(tmp_path, data + warc_of(PAGES[:1], is_compressed=False)))
-    assert found == Fault(1, "no_url", "it has no WARC-Target-URI", "byte 0")
+    assert found == Fault("no_url", "it has no WARC-Target-URI", "byte 0")
     assert isinstance(other, Page)
 
 
@@ -242,7 +241,7 @@ def test_a_record_cut_short_costs_no_other(tmp_path: Path, is_compressed: bool) 
     archive = warc(tmp_path, whole[0] + cut + whole[2] + whole[3])
     assert urls(archive) == [URLS[0], URLS[2], URLS[3]]
     (fault,) = [record for record in records(archive) if isinstance(record, Fault)]
-    assert (fault.number, fault.kind) == (2, "damaged")
+    assert (records(archive).index(fault), fault.kind) == (1, "damaged")
     assert fault.place == f"byte {len(whole[0]):,}"
 
 
@@ -251,7 +250,7 @@ def test_a_file_cut_short_is_read_up_to_there(tmp_path: Path, is_compressed: boo
     data = warc_of(PAGES, is_compressed=is_compressed)
     archive = warc(tmp_path, data[:-40])
     assert urls(archive) == URLS[:3]
-    assert [record.number for record in records(archive) if isinstance(record, Fault)] == [4]
+    assert [isinstance(record, Fault) for record in records(archive)] == [False] * 3 + [True]
 
 
 @pytest.mark.parametrize("wrong", [-30, 30, 100_000])

@@ -118,7 +118,10 @@ def test_places_refuse_what_are_no_words() -> None:
             kernel.places(words, b"\0", "text", "", 12)
 
 
-@pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
+@pytest.mark.parametrize(
+    "beside",
+    ["", "中", *(pytest.param(each, marks=pytest.mark.ci) for each in "aか가")],
+)
 def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     """Beside others, of the long rows of Han, Hangul and private characters one in sixteen."""
     codes = (*range(0x11000), *range(0x1F000, 0x20000))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop, DropMagnet, host_of
-from simhash_pipeline.review.doubts import MANY, Doubt, all_doubts, to_check
+from simhash_pipeline.review.summary import MANY, Doubt, all_doubts, to_check
 from tests.review.logs import drop
 
 

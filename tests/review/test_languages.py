@@ -15,7 +15,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, Run
-from simhash_pipeline.review import doubts
+from simhash_pipeline.review import summary
 from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText
@@ -227,11 +227,11 @@ def _sentences_of_the_file() -> Iterator[str]:
 
 
 def _kinds_of_doubts() -> set[str]:
-    code = Path(doubts.__file__).read_text(encoding="utf-8")
+    code = Path(summary.__file__).read_text(encoding="utf-8")
     kinds = re.findall(r'Doubt\("([^"]+)"', code)
-    near_misses = [kind for kind, _ in doubts._REJECTIONS.values()]
+    near_misses = [kind for kind, _ in summary._REJECTIONS.values()]
     assert (len(kinds) > 5, len(near_misses)) == (True, 7)
-    return {*kinds, *near_misses, doubts.MAGNET, CAUSES, *REASONS.values()}
+    return {*kinds, *near_misses, summary.MAGNET, CAUSES, *REASONS.values()}
 
 
 def _of_one(sentence: str) -> str:

@@ -12,8 +12,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.review.doubts import rank, to_check, why_rejected
-from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.summary import Summary, rank, to_check, why_rejected
 from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl

@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.review.doubts import bits_left
-from simhash_pipeline.review.summary import MAX_RUNS, Summary
+from simhash_pipeline.review.summary import MAX_RUNS, Summary, bits_left
 from tests.review.logs import closing, drop
 
 
