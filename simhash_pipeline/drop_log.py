@@ -177,8 +177,7 @@ class DropLog:
     ) -> None:
         """Append the drop or near miss, with the thresholds of the page's own options if any.
 
-        Of near misses only the first few of a twin and of a run are written, of unchanged pages
-        none.
+        Unchanged pages aren't written, and of near misses only the first few of a twin and a run.
         """
         is_drop = verdict.dropped and verdict.reason != "unchanged"
         if not is_drop and not self._takes_near_miss(verdict):
@@ -277,8 +276,7 @@ def _title(title: str) -> str:
 class Timeline:
     """Counts of kept and dropped pages in slices of equal length.
 
-    A slice is a second long at first and grows when the time between the first and the last has
-    more than MAX_SLICES of them.
+    A slice is a second long at first, and longer if there would be more than MAX_SLICES in a row.
     """
 
     __slots__ = ("_counts", "slice_secs")
@@ -389,8 +387,7 @@ def read_log(
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
     The log may be gzipped. `on_read` is called with the bytes of each line, `on_cut` with the place
-    of an incomplete last line. DropLogError at the first line that is neither a drop nor a run, or
-    has another schema.
+    of an incomplete last line. DropLogError at a line that is neither, or of another schema.
     """
     with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):

@@ -1,14 +1,15 @@
 """What an item says, as a witness beside its page: values that stand on the page, and its text.
 
 The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
-the page that it was scraped from (see on_page.py), or was asked for; booleans and zeros in pages of
-one structure. On one site, two pages of one template whose items have one differing value of one
-name are two things; where the templates differ, the same selectors may find other parts of the
-page, and two values must differ. A store keeps of an item
+the page that it was scraped from (see on_page.py), or was asked for; in pages of one structure also
+if no page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template
+whose items have one differing value of one name are two things; where the templates differ, the
+same selectors may find other parts of the page, and two values must differ. A store keeps of an
+item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, zeros if it
-              doesn't count
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which one bit
+              is set for what no page shows; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together.
@@ -24,6 +25,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,7 +38,6 @@ from simhash_pipeline.on_page import (
     is_of_the_crawl,
     link_of,
     path_of,
-    plain_value,
 )
 from simhash_pipeline.page.source import ItemValues, Source
 
@@ -62,7 +63,16 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
-_UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
+_UNSEEN = "\0"  # before what no page shows
+_OF_LIST = "\0"  # behind the name of what is in a list
+# Fields that spiders add of the crawl.
+_CRAWLS = re.compile(
+    r"(?:^|[._-])(?:position|pos|rank|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
+    r"|words|chars|bytes|crawl\w*|scrap\w*|fetch\w*|download\w*|retriev\w*|extract\w*|ingest\w*"
+    r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
+    r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
+)
+_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 
 
@@ -100,7 +110,7 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             values = [*flat_values(str(name), item[name])]
             found += values
             if f"+{name}" in (options.item_fields or ()):
-                added.update(flat for flat, _ in values)
+                added.update(flat.partition(_OF_LIST)[0] for flat, _ in values)
     pairs = tuple(found[:_MOST_VALUES])
     return source._replace(item=ItemValues(pairs, is_named=is_named, added=frozenset(added)))
 
@@ -127,8 +137,11 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
 
 
 def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """(name, text) of each value within; texts in a list are one text."""
-    todo = [(name, value)]
+    """(name, text) of each value within; texts in a list are one text.
+
+    Behind the name of what else is in a list stands the dict that it is in, or its place.
+    """
+    todo, dicts = [(name, value)], count()
     for _ in range(_MOST_NODES):
         if not todo:
             return
@@ -142,11 +155,21 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
                 if text := "\n".join(value)[:MOST_CHARS].strip():
                     yield name, text
             else:
-                todo += [(name, part) for part in reversed(value[:_MOST_NODES])]
+                parts = value[:_MOST_NODES] if len(value) > 1 else ()
+                named = [(_in_list(name, at, part, dicts), part) for at, part in enumerate(parts)]
+                todo += reversed(named or [(name, part) for part in value])
         elif (held := _fields_of(value)) is not None:
-            todo += [(f"{name}.{key}", held[key]) for key in [*held][:_MOST_NODES]]
+            base, mark, part_of = name.partition(_OF_LIST)
+            todo += [(f"{base}.{key}{mark}{part_of}", held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
             yield name, text
+
+
+def _in_list(name: str, at: int, part: Any, dicts: Iterator[int]) -> str:
+    base, mark, part_of = name.partition(_OF_LIST)
+    if _fields_of(part) is not None:
+        return f"{base}{_OF_LIST}{next(dicts)}"
+    return f"{base}{mark or _OF_LIST}{part_of}#{at}"
 
 
 def _fields_of(value: Any) -> Mapping[Any, Any] | None:
@@ -208,11 +231,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         unseen = plain if value[0] == _UNSEEN else ""
         if _ZERO.fullmatch(value) and not is_bare:
             unseen = _NOTHING
-        if is_bare and (is_long or unseen) and name not in item.added:
+        if is_bare and (is_long or unseen) and not item.adds(name):
             continue
         if unseen:
-            # One that was asked for is a value like others, see `_BOOLEANS`.
-            kept = unseen.lstrip(_UNSEEN) if name in item.added else unseen
+            # One that was asked for is a value like others.
+            kept = unseen.lstrip(_UNSEEN) if item.adds(name) else unseen
             said.append(_Value(name, value, plain, kept))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
@@ -226,29 +249,76 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
-        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
-            kept = " ".join(plain_value(value).split())
-        said.append(_Value(name, value, plain, kept))
+        if item.is_named or item.adds(name):  # "12 dead" in a text is no counter, too
+            kept = " ".join(value.split())
+        said.append(_Value(name, value, "" if is_text and not kept else plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
         for each in said
-        if each.name not in item.added
+        if not item.adds(each.name)
     )
     if not (is_bare or is_here or item.is_named) and (text or not is_heard):
         made = [
             each
-            if each.name in item.added or each.kept[:1] == _UNSEEN
+            if item.adds(each.name) or each.kept[:1] == _UNSEEN
             else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
             for each in said
         ]
         has_words = any(each.kept and _has_words(each.text) for each in made)
         said = made if text or (has_words and not item.holds_page) else said
+    if not is_bare:
+        said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
+    said = _with_their_dicts(said)
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
-    values, names = _packed(flags, said)
+    values, names = _packed(flags, said, item.added)
     if item.is_row:
         values += _row(said, seen)
     return Said(values, names, text)
+
+
+def _unseen(value: _Value, page: Page) -> str:
+    """What counts of a value that the page doesn't show: nothing of what the crawl adds."""
+    if not value.plain or _is_crawls(value.name) or path_of(value.text):
+        return ""
+    return f"{_UNSEEN}{value.plain}" if page.lacks(value.text, value.plain) else ""
+
+
+@lru_cache(maxsize=1024)
+def _is_crawls(name: str) -> bool:
+    words = _CAPITAL.sub("_", name.partition(_OF_LIST)[0]).lower()
+    return _CRAWLS.search(words) is not None
+
+
+def _with_their_dicts(said: list[_Value]) -> list[_Value]:
+    """What is in a list says its place, or all that its dict says: sizes and their prices.
+
+    The dicts of a list may be in any order. What pages show says nothing of what they don't.
+    """
+    if not any(_OF_LIST in each.name for each in said):
+        return said
+    parts = [_parts_of(each.name) for each in said]
+    dicts: dict[str, list[str]] = {}
+    for (name, of_dict, place), value in zip(parts, said, strict=True):
+        if value.kept and of_dict:
+            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{name}{place}")
+    shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
+    wholes = [
+        {each: hash_of("\0".join(sorted(told))).hex() for each, told in of.items()}
+        for of in (shown, dicts)
+    ]
+    for at, ((name, of_dict, place), value) in enumerate(zip(parts, said, strict=True)):
+        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict, "") + place
+        kept = f"{value.kept}\0{behind}" if value.kept and behind else value.kept
+        said[at] = value._replace(name=name, kept=kept)
+    return said
+
+
+def _parts_of(name: str) -> tuple[str, str, str]:
+    """A name, the dict of a list that its value is in, and its place in a list; "" for none."""
+    name, _, part = name.partition(_OF_LIST)
+    of_dict, _, place = part.partition("#")
+    return name, of_dict, place
 
 
 def _weighs(value: str) -> bool:
@@ -273,19 +343,36 @@ def _marked(row: bytes, marks: int) -> bytes:
     return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
 
 
-def _packed(flags: int, said: Iterable[_Value]) -> tuple[bytes, Mapping[int, str]]:
-    """The values as a store keeps them, and their names by the byte of each: one of 255."""
+def _packed(
+    flags: int, said: Iterable[_Value], added: frozenset[str]
+) -> tuple[bytes, Mapping[int, str]]:
+    """The values as a store keeps them, and their names by the byte of each: one of 255.
+
+    One that was asked for has a name of its own: pages stored before that lack it.
+    """
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, *_, kept in said:
-        of_name = by_byte.setdefault(byte := byte_of(name), [])
+        byte = byte_of(f"+{name}" if name in added else name)
+        of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(kept)
     values = (
-        bytes([byte]) + (hash_of("\0".join(sorted({*kept})), 3) if kept else bytes(3))
+        bytes([byte]) + (_value_of(kept) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+def _value_of(kept: list[str]) -> bytes:
+    """Its last bit of the first byte is set for what no page shows."""
+    first, *rest = hash_of("\0".join(sorted({each.lstrip(_UNSEEN) for each in kept})), 3)
+    return bytes([first & ~1 | (kept[0][0] == _UNSEEN), *rest])
+
+
+def by_bytes(names: Iterable[str]) -> dict[int, str]:
+    """Fields by the bytes of their names, added or not."""
+    return {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
 
 
 @lru_cache(maxsize=1024)
@@ -294,10 +381,6 @@ def byte_of(name: str) -> int:
 
 
 # --- two items
-
-
-# As a store keeps them. In another template the selector found another answer.
-_BOOLEANS = [hash_of(each, 3) for each in (f"{_UNSEEN}true", f"{_UNSEEN}false", _NOTHING)]
 
 
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
@@ -312,7 +395,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
-    other = bytes(n for n in mine if n in its and any(its[n]) and mine[n] != its[n])
+    other = bytes(n for n in mine if n in its and any(its[n]) and not _are_one(mine[n], its[n]))
     if others[0] & TEXT and not is_named:
         return b"" if structure_bits is None else other
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
@@ -326,8 +409,18 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + lacking
     if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    other = bytes(name for name in other if mine[name] not in _BOOLEANS)
+    # In another template a selector that found nothing had another answer.
+    other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
     return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
+
+
+def _is_unseen(value: bytes) -> bool:
+    return value[0] & 1 > 0
+
+
+def _are_one(value: bytes, other: bytes) -> bool:
+    """Whether or not their pages show them."""
+    return value[1:] == other[1:] and value[0] | 1 == other[0] | 1
 
 
 def has(values: bytes | None, flag: int) -> bool:
@@ -397,7 +490,7 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):
         return False
-    return sum(any(each) and each not in _BOOLEANS for each in _by_name(values).values()) > 1
+    return sum(any(each) and not _is_unseen(each) for each in _by_name(values).values()) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

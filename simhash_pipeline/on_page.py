@@ -24,6 +24,7 @@ from zlib import crc32
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.urls import site_of
 
 if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -41,6 +42,12 @@ _LETTER = r"[^\W_\u2e80-\U0010ffff]"
 _RUN = re.compile(rf"{_LETTER}+|(?=([\u2e80-\U0010ffff]{{2}}))")
 _WORD = re.compile(r"[^\W_]+")
 _TAG = re.compile(r"<[^<>]*>")
+# No `List<User>`.
+_OWN_TAG = re.compile(r"<(?:!|/?(?:[a-z][\w-]*|[A-Z]+[1-6]?)(?=[\s/>]))[^<>]*>")
+_SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"|'([^'<>]*)')""")
+_TOKEN_CHARS = 40  # of a parameter that is signed
+_MOST_MARKUP = 300  # characters of a value whose attributes say something, too
+_CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
@@ -56,7 +63,7 @@ _NUMBER = re.compile(
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
 _MAGNITUDES = {
-    **dict.fromkeys(("k", "tsd", "thousand"), 3),
+    **dict.fromkeys(("k", "kg", "km", "tsd", "thousand"), 3),
     **dict.fromkeys(("m", "mio", "mln", "million", "millionen"), 6),
     **dict.fromkeys(("bn", "mrd", "billion"), 9),
     **dict.fromkeys("万萬", 4),
@@ -65,6 +72,7 @@ _MAGNITUDES = {
 _SHORTENED = re.compile(  # 45k, 1.25M, 3,5 Mio., 1.2万
     rf"(?<![A-Za-z\d.,])(\d+)(?:[.,](\d{{1,3}}))? ?({'|'.join(_MAGNITUDES)})(?![a-z\d])"
 )
+_PERCENT = re.compile(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))? ?%")
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 # A number alone or with its currency: €12.50, 12.50 EUR.
 _AMOUNT = re.compile(
@@ -106,6 +114,10 @@ class Text:
         """Whether one of these is a number in it, but in no counter."""
         return not (spelled_so.isdisjoint(self._numbers) or spelled_so.isdisjoint(self._uncounted))
 
+    def counts(self, number: str) -> bool:
+        """Whether it is a number in it, in a counter or not."""
+        return number in self._numbers
+
     @cached_property
     def _numbers(self) -> frozenset[str]:
         return _numbers_in(self.text)
@@ -113,8 +125,7 @@ class Text:
     @cached_property
     def _uncounted(self) -> frozenset[str]:
         lines = self.text.splitlines()
-        left = (without_counters(line, is_main=False, is_above=False) for line in lines)
-        return _numbers_in("\n".join(left))
+        return _numbers_in("\n".join(map(_uncounted, lines)))
 
     @cached_property
     def letters(self) -> str:
@@ -154,10 +165,12 @@ class Text:
 
 
 def _numbers_in(text: str) -> frozenset[str]:
-    """Without joints; 45k is 45 and 45000."""
+    """Without joints; 45k is 45 and 45000, 15 % is 15 and 0.15."""
     found = {number.translate(_JOINTS) for number in _NUMBER.findall(text)}
     for whole, fraction, magnitude in _SHORTENED.findall(text):
         found.add(f"{whole}{fraction.ljust(_MAGNITUDES[magnitude], '0')}")
+    for whole, fraction in _PERCENT.findall(text):
+        found.add(f"{whole:0>3}{fraction}".rstrip("0"))
     return frozenset(found)
 
 
@@ -182,15 +195,17 @@ class Page:
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
         self._shown = _shown(page.title, page.text, page.left_out, source.page)
-        self._source = source.page if source.is_text else source.html
+        self._source = source.page or ("" if source.is_text else source.html)
+        self._site = site_of(source.url)
         self._url = Text(unquote(source.url).lower())
+        self._path = Text(self._url.text.partition("://")[2].partition("/")[2])
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := path_of(text):
-            if self.is_own_address(text):
+            if self.is_own_address(text) or not (self.holds(path) or self.holds(unquote(path))):
                 return ""
-            return path if self.holds(path) or self.holds(unquote(path)) else ""
+            return self._foreign(text) or path
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
@@ -198,9 +213,18 @@ class Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         if self.is_own_address(text):
-            return ""
+            is_option = any(f">{text.lower()}<" in each.text for each in _sources(self._source))
+            return plain if is_option else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
+
+    def _foreign(self, url: str) -> str:
+        """A link to another site as it is, but for an image's and long tokens; "" for others."""
+        parts = urlsplit(url)
+        if not parts.netloc or _IMAGE.search(parts.path) or site_of(url) == self._site:
+            return ""
+        asked = (each for each in parts.query.split("&") if len(each) < _TOKEN_CHARS)
+        return f"{parts.netloc}/{parts.path.strip('/')}?{'&'.join(asked)}"
 
     def _is_joined(self, text: str) -> bool:
         """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
@@ -217,7 +241,7 @@ class Page:
         letters = _letters_of(spelled(text).lower())
         if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or is_of_the_crawl(text):
             return False
-        if any(_letters_of(day) in letters for day in _days_about_now()):
+        if _names_today(letters):
             return False
         return any(letters in each.letters for each in self._shown) or self.holds(letters)
 
@@ -234,7 +258,7 @@ class Page:
                 return True
             first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
             line = shown[first : len(shown) if last < 0 else last]
-            if words in without_counters(line, is_main=False, is_above=False):
+            if words in _uncounted(line):
                 return True
         return False
 
@@ -344,7 +368,20 @@ class Page:
         return len(link) >= SHORT_VALUE_CHARS and 0 < max(found) <= _MOST_LINKS
 
     def is_own_address(self, text: str) -> bool:
-        return self._url.has(unquote(link_of(text) or path_of(text) or text).lower())
+        part = unquote(link_of(text) or path_of(text) or text).lower()
+        return (self._url if len(part) > 1 else self._path).has(part)  # no m of m.example.org
+
+    def lacks(self, text: str, plain: str) -> bool:
+        """Whether it stands nowhere here, not in a counter either, and is nothing of the crawl.
+
+        Ages become days of a time: its seconds are those of the crawl.
+        """
+        if _names_today(_letters_of(text)) or not self.is_brought(text):
+            return False
+        if (time_of := _ISO_TIME.match(text)) and time_of[6] not in (None, "00"):
+            return False
+        number = _number(text).translate(_JOINTS)
+        return not any(each.has(plain) or each.counts(number) for each in self._shown)
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -451,6 +488,10 @@ def is_of_the_crawl(text: str) -> bool:
     return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
 
 
+def _names_today(letters: str) -> bool:
+    return any(_letters_of(day) in letters for day in _days_about_now())
+
+
 def _days_about_now() -> set[str]:
     now = time.time()
     return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
@@ -486,10 +527,15 @@ def _joins(text: str, place: int) -> bool:
 
 def folded_value(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    lines = plain_value(text).splitlines()
-    lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
-    return " ".join(" ".join(lines).split())
+    says = _SAYS.findall(text) if "<" in text and len(text) <= _MOST_MARKUP else []
+    text = html.unescape(_OWN_TAG.sub("\n", text)) if "<" in text else text
+    text = "\n".join([text, *(path_of(each) or each for said in says for each in said)])
+    return " ".join(" ".join(map(_uncounted, spelled(text).lower().splitlines())).split())
 
 
-def plain_value(text: str) -> str:
-    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
+def _uncounted(line: str) -> str:
+    """A line without counters and ages; the time of "today, 14:30" isn't the visit's."""
+    left = without_counters(line, is_main=False, is_above=False)
+    if left == line:
+        return line
+    return " ".join([left, *(each for each in _CLOCK_TIME.findall(line) if each not in left)])

@@ -229,42 +229,31 @@ class Options:
     match by structure.
     """
     content_distance: int = _option(3, _DISTANCE)
-    """Pages are near in content if at most this many bits (0-8) of their content fingerprints
-    differ.
-    """
+    """Pages are near in content if at most this many bits (0-8) of these fingerprints differ."""
     structure_distance: int = _option(_OrPreset(3), _DISTANCE)
-    """Pages are near in structure if at most this many bits (0-8) of their structure fingerprints
-    differ.
-    """
+    """Pages are near in structure if at most this many bits (0-8) of these fingerprints differ."""
     second_look: bool = _option(True, FLAG)
-    """If False, only the fingerprint distances decide, for pages of any length, and the item fields
-    that you name. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` have
-    no effect then.
+    """If False, only the fingerprint distances and the item fields that you name decide, for pages
+    of any length; `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` not.
     """
     sketch_distance: int = _option(18, whole(0, SKETCH_BITS, "bits"))
-    """Pages that are near in content are twins only if at most this many of the 128 bits of their
-    sketches differ.
-    """
+    """Pages near in content are twins only if at most this many of 128 sketch bits differ."""
     min_similarity: float = _option(0.85, SIMILARITY)
     """Two pages of one template are twins only if their page-specific texts are at least this
     similar (0-1): all visible text except menus and what the site repeats; in two templates of a
     site 0.5 of the main texts is enough. 0 turns it off.
     """
     min_tokens: int = _option(50, whole(1, 10_000, "tokens"))
-    """Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the same
-    title and text.
-    """
+    """Pages with fewer tokens are thin, and dropped only for exactly the same title and text."""
     store: str = _option("auto", STORE, repr=False)  # it may hold a password
     """Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's data
     directory), the path of another such file, `memory:`, or the URL of a Redis or Valkey server.
-    `auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on when the
-    server is gone.
+    `auto?index=disk` keeps its index on disk, `redis://host?lost=keep` goes on without the server.
     """
     namespace: str = _option("", TEXT)
     """Pages are compared only with pages of the same namespace."""
     scope: str = _option("all", one_of("all", "site"))
-    """`all` compares pages of all sites; `site` compares only pages of the same registered domain.
-    """
+    """`all` compares pages of all sites; `site` only pages of the same registered domain."""
     expire_after: int | None = _option(None, or_none(AGE))
     """Before its first page a crawl forgets pages not seen for this long: `90d`, `12h`, `30m`, or a
     number of seconds. None keeps all.
@@ -274,9 +263,8 @@ class Options:
     whichever spider of the store saw them. `keep`: keep them.
     """
     keep: str = _option("first", one_of("first", "canonical"))
-    """Which of two near-duplicates is kept: the `first`; `canonical` also keeps a later page that
-    is the address which the stored one declares, or its URL without tracking keys, and stores it
-    instead.
+    """Which of two near-duplicates is kept: the `first`; `canonical` also keeps, instead of it,
+    a later page at the address which the stored one declares, or at its URL without tracking keys.
     """
     error_pages: str = _option("drop", one_of("drop", "keep"))
     """`drop`: of short pages on one host that differ only in their own URL (for example error pages
@@ -330,9 +318,7 @@ class Options:
     killed, and the item is kept without judging it.
     """
     twin_field: str | None = _option(None, or_none(FIELD))
-    """Tag instead of dropping: near-duplicates are kept, and this field receives the URL of the
-    stored page that they match.
-    """
+    """Tag near-duplicates instead of dropping them: this field receives their stored page's URL."""
     added_fields: Mapping[str, str] = _option((), ADDED, hash=False)  # a dict has no hash
     """A dict (on the command line JSON) from what each item receives to the declared field that
     receives it. `verdict`: a dict of the reason, the distances in bits and the content fingerprint
@@ -341,9 +327,7 @@ class Options:
     what the pages of its template repeat.
     """
     preset: str | None = _makes(None, or_none(PRESET))
-    """The name of a published way to make fingerprints. It sets the options below that you don't
-    set yourself.
-    """
+    """A published way to make fingerprints. It sets the options below that you don't set."""
     parser: str = _makes("lxml", one_of("lxml", "html5lib"))
     """What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 times as
     slow; needs the extra `html5lib`).
@@ -353,9 +337,7 @@ class Options:
     soup -> text if its parameter is annotated as `BeautifulSoup`.
     """
     segmenter: str = _makes(_OrPreset("words"), one_of_or_path(*SEGMENTERS, call="text -> tokens"))
-    """How text is cut into tokens: one of the values below, or the dotted path of a callable: text
-    -> tokens.
-    """
+    """What cuts text into tokens: a value below, or a callable's dotted path: text -> tokens."""
     user_dict: str | None = _makes(None, or_none(_PATH))
     """The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, as
     jieba's user dictionary (word, frequency, tag; the last two may be left out).
@@ -365,9 +347,7 @@ class Options:
     ngrams: tuple[int, ...] = _makes(_OrPreset((1, 2)), NGRAMS)
     """The sizes of the n-grams of tokens that are the content features."""
     weights: str = _makes(_OrPreset("tf"), one_of_or_path(*WEIGHTS, call="counts -> weights"))
-    """How content features are weighted: one of the values below, or the dotted path of a callable:
-    counts -> weights.
-    """
+    """What weighs content features: a value below, or a callable's path: counts -> weights."""
     stop_words: str | None = _makes(None, or_none(_PATH))
     """The file of words, one per line, that are no content features. None leaves none out, and with
     the weights `jieba-tfidf` jieba's own stop words.
@@ -473,8 +453,7 @@ def _unknown(name: str, known: list[str]) -> str:
 def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T]:
     """The callable at `path`; OptionsError when there is none.
 
-    When it raises, or returns another type, that is a PageError whose kind is the option's name:
-    the item is kept.
+    If it raises or returns another type, that is a PageError of the option's name: items are kept.
     """
     fault = f"{PREFIX}{option.upper()} is {path!r}"
     try:

@@ -109,5 +109,8 @@ class TextBuffer:
 
 
 def _line(pair: tuple[str, str]) -> str:
-    name, value = (" ".join(text[:VALUE_CHARS].lstrip("\0").split()) for text in pair)
+    name, value = (
+        " ".join(text[:VALUE_CHARS].strip("\0").split())
+        for text in (pair[0].partition("\0")[0], pair[1])
+    )
     return f"{name}: {value}"

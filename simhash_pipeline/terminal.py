@@ -108,8 +108,7 @@ def progress_bar(
 ) -> Iterator[Callable[..., object]]:
     """What to call with each number of things done, and a note; the unit "B" is for bytes.
 
-    The bar is drawn on stderr, if that is a terminal and the work takes longer than a moment, and
-    taken away at the end.
+    The bar is drawn on stderr, if that is a terminal, after a moment, and removed at the end.
     """
     if not sys.stderr.isatty():
         yield lambda *_: None

@@ -9,7 +9,16 @@ from collections.abc import Callable
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import NO_VALUES, PART, TEXT, differing, has, is_row, say_the_same
+from simhash_pipeline.item_values import (
+    CARRIED,
+    NO_VALUES,
+    PART,
+    TEXT,
+    differing,
+    has,
+    is_row,
+    say_the_same,
+)
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.simhash import hamming_distance
@@ -200,7 +209,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
 
     What the item said is not known of a page that was stored without it.
     """
-    if previous.item_values is not None and differing_values(page, previous):
+    if _items_differ(page, previous):
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
@@ -213,6 +222,18 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     return contents_agree(page, previous, options) and sketches_agree(
         page, previous, options.sketch_distance
     )
+
+
+def _items_differ(page: StoredPage, previous: StoredPage) -> bool:
+    """Whether the item of the same address says something else, or a value has gone.
+
+    Whatever their structures: a sale may bring a box. A value from another page isn't this one's.
+    """
+    mine, its = page.item_values, previous.item_values
+    if mine is None or its is None or (has(mine, TEXT) and _are_one_text(page, previous)):
+        return False
+    has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
+    return bool(differing(mine, its, 0) or (not has_all and differing(its, mine, 0)))
 
 
 def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:

@@ -9,21 +9,20 @@ dropped page's story is that of its twin. A known tracking key is taken unless a
 drops speak against it (a crawl misses a copy now and then), a key that the user names always.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from w3lib.url import url_query_cleaner
 
 from simhash_pipeline.urls import is_tracking
 
+Pair: TypeAlias = tuple[str, str]  # of URLs
 _FEW = 20  # times as many drops must speak for a tracking key as against it
 _LONGEST_CHAIN = 20  # of twins, each dropped in a later crawl
 _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
@@ -57,9 +56,9 @@ class Evidence:
 
     rule: UrlRule
     support: int  # pairs of a dropped URL and its twin's that it explains, alone or with others
-    against: list[tuple[str, str]]  # a URL, and one that would be taken for it
+    against: list[Pair]  # a URL, and one that would be taken for it
     refusal: str  # why it isn't taken; "" if it is
-    example: tuple[str, str]  # a dropped URL, and its twin's
+    example: Pair  # a dropped URL, and its twin's
 
     @property
     def taken(self) -> bool:
@@ -76,10 +75,7 @@ class Learnt:
 
 
 def learn(
-    drops: Iterable[tuple[str, str]],
-    kept: AbstractSet[str],
-    min_support: int,
-    trusted: Collection[str] = (),
+    drops: Iterable[Pair], kept: AbstractSet[str], min_support: int, trusted: Collection[str] = ()
 ) -> Learnt:
     """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages.
 
@@ -115,7 +111,7 @@ def learn(
     return Learnt(evidence, len(stories), len(stories) - len(left))
 
 
-def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:
+def _stories(pairs: Iterable[Pair], kept: AbstractSet[str]) -> dict[str, str]:
     """By URL of all known pages the kept page at the end of their twins, in one order always."""
     twins = {dropped: twin for dropped, twin in pairs if dropped not in kept}
     stories = {url: url for url in sorted(kept)}
@@ -145,7 +141,7 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
     return rules if left[0] == left[1] else []
 
 
-def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[tuple[str, str]]:
+def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[Pair]:
     """The URLs that the rule would make equal to one of another story, after that one."""
     first: dict[str, str] = {}
     merged = []

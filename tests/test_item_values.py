@@ -7,7 +7,7 @@ import html
 import json
 import time
 import tracemalloc
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 from scrapy.http import HtmlResponse
 
-from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
+from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, open_store
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
@@ -250,13 +250,189 @@ def test_a_zero_that_is_asked_for_counts_there_too(fields: tuple[str, ...], is_k
 def test_a_field_is_added_to_those_that_count() -> None:
     """Its values needn't be on the page; the other fields count as before."""
     with Judge(options=Options(item_fields=("+rating",))) as judge:
-        judge.judge(A, page("<p>red"), {"colour": "red", "rating": {"stars": "three"}, "at": "x"})
-        four = {"colour": "red", "rating": {"stars": "four"}, "at": "y"}
+        judge.judge(A, page("<p>red"), {"colour": "red", "rating": {"stars": 3}, "run": 1})
+        four = {"colour": "red", "rating": {"stars": 4}, "run": 2}
         assert judge.judge(B, page("<p>red"), four).differing_fields == ("rating.stars",)
-        blue = {"colour": "blue", "rating": {"stars": "three"}, "at": "z"}
+        blue = {"colour": "blue", "rating": {"stars": 3}, "run": 3}
         assert judge.judge(C, page("<p>blue"), blue).differing_fields == ("colour",)
-        same = {"colour": "red", "rating": {"stars": "three"}, "at": "z"}
+        same = {"colour": "red", "rating": {"stars": 3}, "run": 3}
         assert judge.judge(D, page("<p>red"), same).dropped
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        ("InStock", "SoldOut", True),
+        ("有货", "缺货", True),
+        (3, 4, True),
+        (1.5, 1.25, True),
+        ("2026-11-03 12:13:14", "2026-11-04 12:13:15", False),  # made of "3 days ago"
+        (str(date.today()), str(date.today() + timedelta(days=1)), False),
+    ],
+)
+def test_what_no_page_shows_counts_in_one_template(one: object, two: object, differ: bool) -> None:
+    """What a spider makes of a class or a picture; a print view may say other things."""
+    with Judge() as judge:
+        judge.judge(A, page("<p class=on>red"), {"colour": "red", "state": one})
+        verdict = judge.judge(B, page("<p class=off>red"), {"colour": "red", "state": two})
+        assert verdict.rejected_by == ("fields" if differ else None)
+        assert judge.judge(C, BARE % "red", {"colour": "red", "state": two}).dropped
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("<a class='pdf' href='/a.pdf'>Get</a>", "<a class='pdf' href='/b.pdf'>Get</a>"),
+        ("<i class='stars Three'></i>", "<i class='stars Four'></i>"),
+        ("List<User>", "List<Order>"),
+        ("https://a.example.org/en", "https://b.example.net/en"),
+        ("https://tube.example.org/watch?v=1", "https://tube.example.org/watch?v=2"),
+        ("Today, 14:30", "Today, 15:30"),
+        ("今天 14:30", "今天 15:30"),
+    ],
+)
+def test_what_is_in_a_tag_a_link_or_beside_a_day_counts(one: str, two: str) -> None:
+    shown = [
+        f"<p>{html.escape(each) if '<U' in each or '<O' in each else each}" for each in (one, two)
+    ]
+    shown = [f"{each}<a href='{each[3:]}'>x</a>" if "://" in each else each for each in shown]
+    verdict = second(
+        (shown[0], {"title": "Runner", "what": one}), (shown[1], {"title": "Runner", "what": two})
+    )
+    assert verdict.differing_fields == ("what",)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("<img src='/a.jpg?w=1'>", "<img src='/a.jpg?w=2'>"),
+        (
+            f"https://cdn.example.org/a?token={'x' * 40}",
+            f"https://cdn.example.org/a?token={'y' * 40}",
+        ),
+        ("<p>12 comments</p>", "<p>13 comments</p>"),
+    ],
+)
+def test_what_copies_have_in_tags_and_links_says_nothing(one: str, two: str) -> None:
+    shown = [f"<p><a href='{each}'>x</a>" if "://" in each else each for each in (one, two)]
+    items = [{"title": "Runner", "what": each} for each in (one, two)]
+    assert second((shown[0], items[0]), (shown[1], items[1])).dropped
+
+
+def test_an_option_counts_though_its_address_has_it() -> None:
+    """Its text stands alone between two tags; that of a script is a number of the page's own."""
+    urls = "http://a.example/boot?size=41", "http://a.example/boot?size=42"
+    items = [{"title": "Runner", "size": size} for size in ("41", "42")]
+    select = "<select><option>41</option><option>42</option></select>"
+    assert second((select, items[0]), (select, items[1]), urls).differing_fields == ("size",)
+    scripts = [f'<script>{{"size": "{size}"}}</script>' for size in (41, 42)]
+    assert second((scripts[0], items[0]), (scripts[1], items[1]), urls).dropped
+
+
+@pytest.mark.parametrize("name", ["position", "crawled", "item.wordCount", "http_referer", "排名"])
+def test_what_crawls_add_counts_nowhere(name: str) -> None:
+    """But where it stands on the page."""
+    with Judge() as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", name: "1st"})
+        assert judge.judge(B, page("<p>red"), {"colour": "red", name: "2nd"}).dropped
+    with Judge() as judge:
+        judge.judge(C, page("<p>red, the 3rd"), {"colour": "red", name: "3rd"})
+        fourth = judge.judge(D, page("<p>red, the 4th"), {"colour": "red", name: "4th"})
+        assert fourth.rejected_by == "fields"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "differ"),
+    [
+        (
+            [{"size": "M", "cm": 60}, {"size": "L", "cm": 80}],
+            [{"size": "M", "cm": 80}, {"size": "L", "cm": 60}],
+            True,
+        ),
+        (
+            [{"size": "M", "cm": 60}, {"size": "L", "cm": 80}],
+            [{"size": "L", "cm": 80}, {"size": "M", "cm": 60}],
+            False,
+        ),
+        (
+            [{"day": "Mon", "hours": [9, 17]}, {"day": "Sun", "hours": [10, 12]}],
+            [{"day": "Mon", "hours": [10, 12]}, {"day": "Sun", "hours": [9, 17]}],
+            True,
+        ),
+        (
+            [{"size": "M", "sold": True}, {"size": "L", "sold": False}],
+            [{"size": "M", "sold": False}, {"size": "L", "sold": True}],
+            True,
+        ),
+        ([2, 1], [1, 2], True),
+        ((60, 80), (80, 60), True),
+        ({60, 80}, {80, 60}, False),
+        ([[1, 2], [3, 4]], [[3, 2], [1, 4]], True),
+        ([7], 7, False),
+        ([True, False], [False, True], True),
+    ],
+)
+def test_what_is_in_a_list_counts_with_its_place_or_dict(
+    one: object, two: object, differ: bool
+) -> None:
+    """The dicts of a list may be in any order."""
+    with Judge() as judge:
+        beside = f"<p>{' '.join(map(str, range(100)))} M L Mon Sun"
+        judge.judge(A, page(beside), {"colour": "red", "sizes": one})
+        verdict = judge.judge(B, page(beside), {"colour": "red", "sizes": two})
+    assert verdict.rejected_by == ("fields" if differ else None)
+
+
+def test_a_default_is_no_value_beside_one_in_another_template() -> None:
+    with Judge() as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", "by": "unknown"})
+        assert judge.judge(B, BARE % "red Jane", {"colour": "red", "by": "Jane"}).dropped
+
+
+def test_a_word_is_the_same_on_a_page_and_on_none() -> None:
+    with Judge() as judge:
+        judge.judge(A, page("<p>red"), {"colour": "red", "by": "crawler"})
+        assert judge.judge(B, page("<p>red crawler"), {"colour": "red", "by": "crawler"}).dropped
+
+
+@pytest.mark.parametrize(
+    ("yesterday", "today", "changed"),
+    [
+        ({"sale": 19.0}, {"sale": None}, True),
+        ({"sale": None}, {"sale": 19.0}, True),
+        ({"off": 0.1}, {"off": 0.15}, True),
+        ({"grams": 1500}, {"grams": 1200}, True),
+        ({"state": "NewCondition"}, {"state": "UsedCondition"}, True),
+        ({"depth": 7}, {"depth": 8}, False),
+    ],
+)
+def test_a_known_page_has_changed_if_a_value_came_or_went(
+    yesterday: dict[str, Any], today: dict[str, Any], changed: bool
+) -> None:
+    """In a box of its own, too: the structures may be far from each other."""
+    box = f"<table><tr><th>Sale<td>19.00<td>10 % off<td>1.5 kg</table>{_ROWS}"
+    other_box = f"<table><tr><th>Sale<td>19.00<td>15 % off<td>1.2 kg</table>{_ROWS}"
+    pages = [box if yesterday.get("sale") else _ROWS, other_box if today.get("sale") else _ROWS]
+    if "sale" not in today:
+        pages = [box, other_box]
+    with Judge(unchanged="drop") as judge:
+        judge.judge(A, page(pages[0]), {"colour": "red", **yesterday})
+        verdict = judge.judge(A, page(pages[1]), {"colour": "red", **today})
+    assert verdict.reason == ("changed" if changed else "unchanged")
+
+
+@pytest.mark.parametrize("field", ["+run", "run"])
+def test_a_field_that_is_added_later_counts_from_then_on(field: str) -> None:
+    """No page that was stored before says it, so each comes out once more."""
+    one, two = ({"colour": "red", "run": n} for n in (71, 72))
+    with open_store("memory:") as store:
+        first = Judge(store, unchanged="drop")
+        assert not first.judge(A, page("<p>red"), one).dropped
+        assert first.judge(B, page("<p>red"), two).dropped
+        later = Judge(store, unchanged="drop", item_fields=(field,))
+        assert later.judge(B, page("<p>red"), two).rejected_by == "fields"
+        assert later.judge(A, page("<p>red"), one).reason == "changed"
+        assert later.judge(A, page("<p>red"), one).reason == "unchanged"
 
 
 def test_of_two_sites_the_texts_decide() -> None:
@@ -528,7 +704,7 @@ def test_rows_of_two_links_or_values_are_two_rows() -> None:
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])
 def test_every_kind_of_item_says_the_same(kind: Any) -> None:
     assert said(kind(title="Runner", price=1299.0)) == said({"title": "Runner", "price": 1299.0})
-    assert [*said({"a": kind(title="Runner", price="7")}).names.values()] == ["a.title"]
+    assert [*said({"a": kind(title="Runner", price="7")}).names.values()] == ["a.title", "a.price"]
 
 
 def test_an_item_loader_s_lists_are_heard() -> None:
@@ -592,12 +768,16 @@ def test_a_match_by_structure_is_judged_by_values_alone(
 
 
 def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
-    item = {"title": "Runner", "sku": "X", "price": 1299.0}
+    item = {"title": "Runner", "sku": "X7", "price": 1299.0}
     names = {
         chosen: [*said(item, Options(item_fields=chosen)).names.values()]
         for chosen in ((), ("sku",), ("-price",))
     }
-    assert names == {(): ["title", "price"], ("sku",): ["sku"], ("-price",): ["title"]}
+    assert names == {
+        (): ["title", "price", "sku"],
+        ("sku",): ["sku"],
+        ("-price",): ["title", "sku"],
+    }
     assert said(item, Options(item_fields=None)) == Said()
 
 

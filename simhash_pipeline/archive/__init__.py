@@ -1,7 +1,5 @@
 """Archives of past crawls: their records, and the protocol of their readers."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -15,6 +13,18 @@ from typing import Protocol, TypeAlias
 
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import StoredPage
+
+# Which of several twins is kept, and the order of judging in SQL: the first one is.
+KEEP = {
+    "first": ("the first of them in the inputs", "position"),
+    "earliest": ("the one fetched first", "time IS NULL, time, position"),
+    "longest": ("the one with the longest text", "text_chars DESC NULLS LAST, position"),
+    "shortest-url": ("the one with the shortest URL", "length(url), position"),
+    "canonical": (
+        "the one whose canonical link names itself",
+        "NOT coalesce(is_canonical, FALSE), position",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

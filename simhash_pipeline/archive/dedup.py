@@ -5,8 +5,6 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
-from __future__ import annotations
-
 import glob
 import json
 import shutil
@@ -18,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypeAlias
+from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -40,7 +38,6 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
-Count: TypeAlias = tuple[bool, str, int]  # whether pages were kept, the reason, and how many
 ENDINGS = (".parquet", ".jsonl")
 TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs
@@ -145,9 +142,8 @@ def _run(
     with parts.sql_on(folder) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
-        counted = [*engine.rows(COUNTS)]
-        pages = [(row["kept"], row["reason"], row["pages"]) for row in counted]
-        write_drop_log(engine, log, job, pages)
+        counts = [*engine.rows(COUNTS)]
+        write_drop_log(engine, log, job, counts)
         if job.store is not None:
             fill_store(engine, job.store, job.options, parts.ORDERS[job.keep])
         if job.texts is not None:
@@ -158,11 +154,11 @@ def _run(
     log.replace(job.drop_log)
     whole.replace(job.to)
     return DedupResult(
-        kept={reason: count for kept, reason, count in pages if kept},
-        dropped={reason: count for kept, reason, count in pages if not kept},
+        kept={one["reason"]: one["pages"] for one in counts if one["kept"]},
+        dropped={one["reason"]: one["pages"] for one in counts if not one["kept"]},
         skipped=dict(reading.skipped.most_common()),
         faults=dict(Counter(fault.kind for *_, fault in reading.faults)),
-        item_values=sum(row["item_values"] for row in counted),
+        item_values=sum(one["item_values"] for one in counts),
     )
 
 
@@ -266,8 +262,8 @@ def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -
     return None
 
 
-def write_drop_log(engine: Engine, to: Path, job: DedupJob, pages: Iterable[Count]) -> None:
-    """Write the drop log, as of a spider with the name of the result."""
+def write_drop_log(engine: Engine, to: Path, job: DedupJob, counts: Sequence[Any]) -> None:
+    """Write the drop log, as of a spider with the result's name; `counts` are rows of COUNTS."""
     to.unlink(missing_ok=True)
     log = DropLog(to, run=uuid.uuid4().hex, spider=job.to.stem, options=job.options)
     drops = f"""
@@ -283,13 +279,11 @@ def write_drop_log(engine: Engine, to: Path, job: DedupJob, pages: Iterable[Coun
         content, structure = (None if each is None else int(each, 16) for each in digits)
         page = PageFingerprint(content, structure, None, "", title, tokens or 0)
         log.write(Verdict(**row), page)
-    errors = {}
-    for kept, reason, count in pages:
-        if reason == UNJUDGED:
-            errors[reason] = count
-        else:
-            log.count(reason, kept=kept, pages=count)
-    log.write_run(errors)
+    for one in counts:
+        if one["reason"] != UNJUDGED:
+            log.count(one["reason"], kept=one["kept"], pages=one["pages"])
+    unjudged = [one for one in counts if one["reason"] == UNJUDGED]
+    log.write_run({one["reason"]: one["pages"] for one in unjudged})
     log.close()
 
 

@@ -3,8 +3,6 @@
 Text that isn't UTF-8 is passed on as bytes, which are decoded by the page's own charset.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip
@@ -105,7 +103,7 @@ def item_page(
 
 
 def _json_rows(file: BinaryIO, _: Path) -> Iterator[Row]:
-    for number, (line, is_whole) in enumerate(_pieces(file)):
+    for number, (line, is_whole) in enumerate(pieces(file)):
         if not is_whole:  # only the first piece of a line counts as an item
             yield line, None if is_whole is None else TOO_LONG
             continue
@@ -164,7 +162,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
             raise csv.Error(TOO_LONG)
         return _text_of(line, number)
 
-    rows = csv.reader(map(text_of, enumerate(_pieces(file))))
+    rows = csv.reader(map(text_of, enumerate(pieces(file))))
     try:
         names = next(rows, [])
         if not names:
@@ -188,7 +186,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
             item = f"it has {len(values)} fields, the header {len(names)}"
 
 
-def _pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:
+def pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:
     """Lines, each with True; one that is too long in pieces: the first with False, then None."""
     is_inside = False
     while line := file.readline(MAX_ROW_BYTES):

@@ -1,7 +1,5 @@
 """Opens an input by its name: a file, a folder of HTML files, or a store."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
@@ -20,7 +18,7 @@ from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import SQLITE, shown_url
-from simhash_pipeline.stores.opening import open_store, refuse_absent
+from simhash_pipeline.stores.opening import open_store, why_absent
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
@@ -36,12 +34,13 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
     """The reader for a path or a store's URL; ArchiveError if it can't be read."""
     try:
         if STORE_URL.match(name):
-            refuse_absent(name)
+            if why := why_absent(name):
+                raise ArchiveError(why)
             return StoredPages(name)
         return _in_files(Path(name), options, time_field)
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
-    except StoreError as error:  # it doesn't exist
+    except StoreError as error:  # of its parameters
         raise ArchiveError(str(error)) from error
 
 

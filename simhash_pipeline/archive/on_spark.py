@@ -6,8 +6,6 @@ of its own: that is one partition for all pages, or with SCOPE = "site" one for 
 spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterable, Iterator

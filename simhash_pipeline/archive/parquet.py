@@ -1,7 +1,5 @@
 """Parquet files with a row for each page: reads their pages, writes copies without some."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain

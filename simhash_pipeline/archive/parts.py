@@ -9,8 +9,6 @@ another, as a crawl that meets them in this order:
     SCOPE = "site"  all rows, shared out by site among several judges, each share sorted
 """
 
-from __future__ import annotations
-
 import glob
 import multiprocessing
 import os
@@ -31,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import (
+    KEEP,
     Fault,
     Input,
     Page,
@@ -40,7 +39,7 @@ from simhash_pipeline.archive import (
 )
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import byte_of, said_by
+from simhash_pipeline.item_values import by_bytes, said_by
 from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -109,14 +108,7 @@ VERDICTS = pa.schema(
         ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
-# The order of judging, in SQL; the first of several twins is kept.
-ORDERS = {
-    "first": "position",
-    "earliest": "time IS NULL, time, position",
-    "longest": "text_chars DESC NULLS LAST, position",
-    "shortest-url": "length(url), position",
-    "canonical": "NOT coalesce(is_canonical, FALSE), position",
-}
+ORDERS = {name: order for name, (_, order) in KEEP.items()}
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
@@ -305,7 +297,7 @@ def judge_rows(
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
-        of_items = ({byte_of(name): name for name in each or ()} for each in names)
+        of_items = (by_bytes(each or ()) for each in names)
         pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]
@@ -403,36 +395,12 @@ def _written(
             yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
 
 
-@contextmanager
-def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
-    """SQL on one machine, on the table `page` of the parts in a folder.
-
-    It uses the disk when memory is full. `shares` is the number of processes that share the memory
-    and the cores. Errors, as for a full disk, are raised as ArchiveError.
-    """
-    import duckdb  # workers do without: 11 MB and 0.1 s
-
-    config: dict[str, Any] = {
-        "memory_limit": f"{MEMORY_PERCENT // shares}%",
-        "temp_directory": str(folder / "sorting"),
-        "threads": 1,  # each takes 10 MB; a million rows are written in 4 s
-    }
-    try:
-        with duckdb.connect(config=config) as connection:
-            connection.execute("SET disable_parquet_prefetching = true")
-            engine = Engine(folder, connection)
-            engine.see("page", "part-*")
-            yield engine
-    except duckdb.Error as error:
-        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
-
-
 @dataclass(frozen=True, slots=True)
 class Engine:
     """What `sql_on` opens."""
 
     folder: Path
-    connection: duckdb.DuckDBPyConnection
+    connection: "duckdb.DuckDBPyConnection"
 
     def see(self, table: str, files: str) -> None:
         """Add a table of the Parquet files with names like this."""
@@ -463,3 +431,27 @@ class Engine:
         form = "PARQUET, COMPRESSION zstd" if to.suffix == ".parquet" else "JSON"
         place = str(to).replace("'", "''")
         self.connection.execute(f"COPY ({query}) TO '{place}' (FORMAT {form})")
+
+
+@contextmanager
+def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
+    """SQL on one machine, on the table `page` of the parts in a folder.
+
+    It uses the disk when memory is full. `shares` is the number of processes that share the memory
+    and the cores. Errors, as for a full disk, are raised as ArchiveError.
+    """
+    import duckdb  # workers do without: 11 MB and 0.1 s
+
+    config: dict[str, Any] = {
+        "memory_limit": f"{MEMORY_PERCENT // shares}%",
+        "temp_directory": str(folder / "sorting"),
+        "threads": 1,  # each takes 10 MB; a million rows are written in 4 s
+    }
+    try:
+        with duckdb.connect(config=config) as connection:
+            connection.execute("SET disable_parquet_prefetching = true")
+            engine = Engine(folder, connection)
+            engine.see("page", "part-*")
+            yield engine
+    except duckdb.Error as error:
+        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error

@@ -7,8 +7,6 @@ that looks like the beginning of a record, so only damaged records are lost:
     0          start                 end = next place that looks like a beginning
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """The command `simhash`: what stands on the command line, without `scrapy simhash` before it."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """What commands share: their shape, their store and drop log, results, and written files."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex
@@ -30,8 +28,9 @@ from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, read_log
 from simhash_pipeline.errors import SimhashError, StoreError
 from simhash_pipeline.options import Options, age_secs
 from simhash_pipeline.stores.contract import PageText, Store, shown_url
-from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
+from simhash_pipeline.stores.opening import open_store, store_file, url_of_store, why_absent
 from simhash_pipeline.terminal import Line, print_json, print_lines, printable, progress_bar
+from simhash_pipeline.urls import page_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +49,12 @@ class NamedStore:
     @property
     def is_there(self) -> bool:
         """False if it is known not to exist; a server may still turn out to be down."""
-        try:
-            refuse_absent(self.url)
-        except StoreError:
-            return False
-        return True
+        return why_absent(self.url) is None
 
     def existing(self, *, reading: bool = True) -> Store:
         """The store, for `reading` also if it can't be written; StoreError if there is none."""
-        refuse_absent(self.url)
+        if why := why_absent(self.url):
+            raise StoreError(why)
         return open_store(self.url, reading=reading)
 
 
@@ -174,16 +170,15 @@ class Command:
 
         UsageError for none. The result of `dedup` may be named instead of its log.
         """
-        return [*map(DropLogFile, self._log_paths(self.arguments.log, self.arguments.spider))]
-
-    def _log_paths(self, named: str | None, spider: str | None) -> Iterable[Path]:
+        named, spider = self.arguments.log, self.arguments.spider
         if named is not None:
-            return [beside if (beside := Path(f"{named}{LOG_SUFFIX}")).exists() else Path(named)]
+            log = Path(f"{named}{LOG_SUFFIX}")
+            return [DropLogFile(log if log.exists() else Path(named))]
         set_to = self.options.drop_log
         if set_to is None:
             raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
         if set_to != "auto":
-            return [Path(set_to)]
+            return [DropLogFile(Path(set_to))]
         logs = spider_files(LOG_SUFFIX)
         if spider is not None:
             logs = {name: path for name, path in logs.items() if name == spider}
@@ -191,7 +186,7 @@ class Command:
             of = f" of a spider {spider!r}" if spider is not None else ""
             place = f"no drop log{of} in .scrapy/simhash"
             raise UsageError(f"there is {place}; name one, or crawl first")
-        return logs.values()
+        return [*map(DropLogFile, logs.values())]
 
 
 def _store_url(url_or_file: str) -> str:
@@ -206,9 +201,9 @@ def _shown_path(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def text_of(stores: Iterable[Store], namespace: str, url: str) -> PageText | None:
+def text_of(stores: Iterable[Store], url: str, namespace: str) -> PageText | None:
     """The text that the first of these stores has kept of a page."""
-    found = (store.text_of(namespace, url) for store in stores)
+    found = (store.text_of(namespace, page_key(url)) for store in stores)
     return next((text for text in found if text is not None), None)
 
 

@@ -1,13 +1,12 @@
 """`scrapy simhash dropped | report | rules`: what a drop log holds, and what it teaches."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, TextIO
@@ -50,13 +49,12 @@ KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
-# Columns of the sheet, as the report saves it, and the fields of a drop.
-SHEET = {
-    **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
-    "distance": "content_distance",
-    **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
-    **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
-}
+# The fields of a drop in the sheet, as the report saves it: there `distance` is that of contents.
+SHEET = (
+    *("twin_url", "url", "twin_title", "title", "reason", "time", "content_distance"),
+    *("sketch_distance", "structure_distance", "similarity", "fields", "main_share", "tokens"),
+    *("run", "spider"),
+)
 SHOWN_RUNS = 20
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
@@ -140,9 +138,9 @@ def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
     """
     sheet, lines = csv.writer(file, delimiter=mark), 0
     first = list(islice(drops, 1))
-    sheet.writerow(["\ufeffanswer", *SHEET])
+    sheet.writerow(["\ufeffanswer", *(name.removeprefix("content_") for name in SHEET)])
     for drop in chain(first, drops):
-        values = (getattr(drop, name) for name in SHEET.values())
+        values = (getattr(drop, name) for name in SHEET)
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
         lines += 1
@@ -284,13 +282,8 @@ class ReportCommand(_DropsCommand):
             spiders = (run.spider for run in reversed(summary.runs.values()))
             found = self.stores_of(spiders) if named is None else [self.store_at(named)]
             stores = [opened.enter_context(one.existing()) for one in found]
-            write_web_page(
-                part,
-                summary,
-                log=log.path.name,
-                texts=lambda url, namespace: text_of(stores, namespace, page_key(url)),
-                neighbours=_neighbours(stores, options),
-            )
+            texts, neighbours = partial(text_of, stores), _neighbours(stores, options)
+            write_web_page(part, summary, log.path.name, texts, neighbours)
         near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
         misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
@@ -387,8 +380,7 @@ def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
 def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int]:
     """How many values have their nearest neighbour at each distance, from 0 to the width.
 
-    At most `number` values are drawn, and each is compared with all: 3 ms for a million. Empty for
-    fewer than two values.
+    At most `number` are drawn, each compared with all: 3 ms for a million. Empty below two values.
     """
     if len(values) < 2:
         return []

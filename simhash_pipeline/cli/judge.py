@@ -1,7 +1,5 @@
 """`simhash judge | dedup`: pages that no crawl of Scrapy brings, a line each or in archives."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import signal
@@ -15,6 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from simhash_pipeline.archive import KEEP
+from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, pieces
 from simhash_pipeline.cli.command import Command, fields
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.deduped import record_source
@@ -32,9 +32,6 @@ from simhash_pipeline.terminal import Grid, Line
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Verdict
 
-# Longer lines are skipped without being held: a page is read up to MAX_PAGE_BYTES, of 5 MB, and
-# JSON may write six characters for one.
-MAX_LINE_BYTES = 64_000_000
 # Of a line, by its commas and brackets, in texts too: each takes some 80 bytes of memory.
 MAX_VALUES = 2_000_000
 # Fields of a verdict that are keys of its line.
@@ -42,13 +39,6 @@ _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
     *("sketch_distance", "similarity", "rejected_by"),
 )
-KEEP = {
-    "first": "the first of them in the inputs",
-    "earliest": "the one fetched first",
-    "longest": "the one with the longest text",
-    "shortest-url": "the one with the shortest URL",
-    "canonical": "the one whose canonical link names itself",
-}
 
 
 class JudgeCommand(Command):
@@ -88,23 +78,14 @@ class JudgeCommand(Command):
             file: BinaryIO = sys.stdin.buffer
             if arguments.pages not in (None, "-"):
                 file = opened.enter_context(Path(arguments.pages).open("rb"))
-            for line in _lines(file):
+            for line, is_whole in pieces(file):
+                if is_whole is None:  # the rest of a line that is too long
+                    continue
                 # In ASCII: Node's readline ends a line at U+2028 too.
-                print(json.dumps(judge.answer(line)), flush=True)
+                print(json.dumps(judge.answer(line if is_whole else None)), flush=True)
                 if not arguments.tentative:  # killed before, it forgets what wasn't answered
                     judge.confirm_all()
         return 0
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Each line; None for one that is too long."""
-    while line := file.readline(MAX_LINE_BYTES):
-        if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
-            yield line
-            continue
-        while line and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE_BYTES)
-        yield None
 
 
 class _LineJudge:
@@ -180,7 +161,7 @@ class _LineJudge:
 
 def _record(line: bytes | None) -> dict[str, Any]:
     if line is None:
-        raise PageError("too_long", f"the line has more than {MAX_LINE_BYTES:,} bytes")
+        raise PageError("too_long", f"the line has more than {MAX_ROW_BYTES:,} bytes")
     if len(line) > MAX_VALUES and sum(map(line.count, (b",", b"[", b"{"))) > MAX_VALUES:
         raise PageError("too_long", f"the line has over {MAX_VALUES:,} commas and brackets")
     try:
@@ -207,7 +188,7 @@ class DedupCommand(Command):
         parser.add("inputs", what, nargs="+", metavar="input")
         what = "the result: a .parquet or .jsonl file"
         parser.add("-o, --output", what, type=Path, required=True)
-        what = "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
+        what = "; ".join(f"{name}: {meaning}" for name, (meaning, _) in KEEP.items())
         what = f"which of near-duplicates to keep. {what}"
         parser.add("--keep", what, choices=KEEP, default="first")
         what = "write copies of the inputs into this folder, without the dropped pages"

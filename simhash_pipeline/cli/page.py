@@ -1,7 +1,5 @@
 """`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +30,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import byte_of, counted_names
+from simhash_pipeline.item_values import by_bytes, counted_names
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -188,24 +186,22 @@ class CompareCommand(_PagesCommand):
     def run(self) -> int:
         a, b = map(self.reader(), self.arguments.page_names)
         verdict = compare(a, b, self.options)
-        print_lines(_compared(a, b, verdict, self.options, self.arguments.limit))
+        print_lines(self._compared(a, b, verdict))
         return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
 
-
-def _compared(
-    a: PageFingerprint, b: PageFingerprint, verdict: Verdict, options: Options, limit: int
-) -> Iterator[Line]:
-    sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
-    yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
-    yield ""
-    apart = distances(a, b)
-    reason = verdict.reason if verdict.dropped else None
-    yield distance_grid(a, b, apart, fields(options, *THRESHOLDS), reason)
-    yield ""
-    yield Heading(_verdict(verdict, apart, options))
-    yield ""
-    yield from _changes("Changes of words in the main text", a.text, b.text, limit)
-    yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
+    def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
+        sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
+        yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
+        yield ""
+        apart, limits = distances(a, b), fields(self.options, *THRESHOLDS)
+        reason = verdict.reason if verdict.dropped else None
+        yield distance_grid(a, b, apart, limits, reason)
+        yield ""
+        yield Heading(_verdict(verdict, apart, self.options))
+        yield ""
+        limit = self.arguments.limit
+        yield from _changes("Changes of words in the main text", a.text, b.text, limit)
+        yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
 
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
@@ -238,16 +234,13 @@ def _share(page: PageFingerprint) -> str:
 
 
 Opened: TypeAlias = tuple[Store, NamedStore]
+Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 
 
 def distance_grid(
-    a: PageFingerprint | StoredPage,
-    b: PageFingerprint | StoredPage,
-    apart: Distances,
-    limits: Mapping[str, Any],
-    dropped_by: str | None = None,
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], dropped_by: str | None = None
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
@@ -306,9 +299,9 @@ class ExplainCommand(Command):
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                explained = _explained_kept(*kept, arguments.limit)
+                explained = self._explained_kept(*kept)
             elif line is not None:
-                explained = _explained_line(line, stores, arguments.limit)
+                explained = self._explained_line(line, stores)
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
@@ -340,6 +333,89 @@ class ExplainCommand(Command):
                 found += [one for one in self.stores() if one.is_there and one not in found]
         return found
 
+    def _explained_line(self, line: Drop, opened: Sequence[Opened]) -> Iterator[Line]:
+        """By the line of a drop or near miss, and the twin in the first store that has it."""
+        b = _bare_page(
+            line.namespace,
+            line.url,
+            content=_bits(line.content),
+            structure=_bits(line.structure),
+            title=line.title,
+        )
+        verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
+        if line.is_near_miss:
+            rejected = why_rejected(line.reason, line, line.thresholds)
+            verb, why = "Kept", f", though near a stored page: {rejected.text}"
+        elif line.dry_run:
+            why = f" (its item was kept: dry run or tagged){why}"
+        yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+        a, place = None, ""
+        if line.twin_url is not None:
+            a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+            for store, named in opened:
+                if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
+                    a, place = stored, named.name
+                    break
+        yield from _titles(a, b, verb.lower(), place)
+        if a is not None:
+            apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
+            reason = None if line.is_near_miss else line.reason
+            yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+            stores = [store for store, _ in opened]
+            yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
+
+    def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
+        """By the nearest other page of its store."""
+        near, options = _nearest(store, page), named.options
+        when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
+        if near is None:
+            why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
+            if page.content is None:
+                few = f"as a thin page, of fewer than {options.min_tokens} tokens"
+                why = f"{few}: no other stored page has its title and text."
+            yield Heading(when + why)
+            yield from _titles(None, page, "kept", named.name)
+            return
+        texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
+        names = chain.from_iterable(_item(text) for text in texts if text)
+        verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
+        why = "it is near a page that is stored too; one of them was kept before the other was."
+        yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
+        yield from _titles(near, page, "kept", named.name)
+        yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
+        alike = similarity(page, near, partial(store.repeated_text, page.namespace))
+        yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
+
+    def _texts_compared(
+        self, a: StoredPage, b: StoredPage, stores: list[Store], names: Sequence[str], alike: Any
+    ) -> Iterator[Line]:
+        """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
+        yield ""
+        if not a.first_seen:
+            where = "no store here has it; --store names another."
+            yield from (f"The fingerprints of A are not known: {where}", "")
+        text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
+        if text_a is None or text_b is None:
+            yield "The texts of the pages were not kept. To compare them:"
+            pages = shlex.join([a.shown_url, b.shown_url])
+            keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
+            yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
+            return
+        limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
+        yield from _changes(what, text_a.text, text_b.text, limit)
+        items = [_item(text_a), _item(text_b)]
+        if names:
+            yield Heading("Values of their items that differ")
+            values = [(name, *(item.get(name, "") for item in items)) for name in names]
+            yield Grid([("", "A", "B"), *values[:limit]], indent=2)
+        for name, page, text in (("A", a, text_a), ("B", b, text_b)):
+            if absent := _not_found(page, text):
+                yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
+                field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
+                yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
+        if alike is not None:
+            yield f"Their page-specific texts are {alike:.0%} the same."
+
 
 def _unknown(key: str, read: Sequence[str]) -> str:
     if "://" not in key:
@@ -364,68 +440,11 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
     return store
 
 
-def _explained_line(line: Drop, opened: Sequence[Opened], limit: int) -> Iterator[Line]:
-    """By the line of a drop or near miss, and the twin in the first store that has it."""
-    b = _bare_page(
-        line.namespace,
-        line.url,
-        content=_bits(line.content),
-        structure=_bits(line.structure),
-        title=line.title,
-    )
-    verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
-    if line.is_near_miss:
-        rejected = why_rejected(line.reason, line, line.thresholds)
-        verb, why = "Kept", f", though near a stored page: {rejected.text}"
-    elif line.dry_run:
-        why = f" (its item was kept: dry run or tagged){why}"
-    yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
-    a, place = None, ""
-    if line.twin_url is not None:
-        a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
-        for store, named in opened:
-            if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
-                a, place = stored, named.name
-                break
-    yield from _titles(a, b, verb.lower(), place)
-    if a is not None:
-        apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
-        reason = None if line.is_near_miss else line.reason
-        yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
-        stores = [store for store, _ in opened]
-        yield from _texts_compared(a, b, stores, limit, line.fields, line.similarity)
-
-
 def _bits(digits: str | None) -> int | None:
     try:
         return None if digits is None else int(digits, 16)
     except ValueError:
         raise DropLogError(f"the log has {digits!r} for a fingerprint") from None
-
-
-def _explained_kept(
-    page: StoredPage, store: Store, named: NamedStore, limit: int
-) -> Iterator[Line]:
-    """By the nearest other page of its store."""
-    near, options = _nearest(store, page), named.options
-    when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
-    if near is None:
-        why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
-        if page.content is None:
-            few = f"as a thin page, of fewer than {options.min_tokens} tokens"
-            why = f"{few}: no other stored page has its title and text."
-        yield Heading(when + why)
-        yield from _titles(None, page, "kept", named.name)
-        return
-    texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
-    names = chain.from_iterable(_item(text) for text in texts if text)
-    verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-    why = "it is near a page that is stored too; one of them was kept before the other was."
-    yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
-    yield from _titles(near, page, "kept", named.name)
-    yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
-    alike = similarity(page, near, partial(store.repeated_text, page.namespace))
-    yield from _texts_compared(near, page, [store], limit, verdict.differing_fields, alike)
 
 
 def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
@@ -466,42 +485,6 @@ def _titles(a: StoredPage | None, b: StoredPage, status: str, place: str) -> Ite
     yield from ("", Grid([row for row in rows if row[2]]))
 
 
-def _texts_compared(
-    a: StoredPage,
-    b: StoredPage,
-    stores: Sequence[Store],
-    limit: int,
-    names: Sequence[str],
-    alike: float | None,
-) -> Iterator[Line]:
-    """At most `limit` changes of words, and the values of the items' named fields."""
-    yield ""
-    if not a.first_seen:
-        yield "The fingerprints of A are not known: no store here has it; --store names another."
-        yield ""
-    text_a, text_b = (text_of(stores, page.namespace, page.url) for page in (a, b))
-    if text_a is None or text_b is None:
-        yield "The texts of the pages were not kept. To compare them:"
-        pages = shlex.join([a.shown_url, b.shown_url])
-        keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
-        yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
-        return
-    what = "Changes of words in the main text (as it was judged)"
-    yield from _changes(what, text_a.text, text_b.text, limit)
-    items = [_item(text_a), _item(text_b)]
-    if names:
-        yield Heading("Values of their items that differ")
-        values = [(name, *(item.get(name, "") for item in items)) for name in names]
-        yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-    for name, page, text in (("A", a, text_a), ("B", b, text_b)):
-        if absent := _not_found(page, text):
-            yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-            field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
-            yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
-    if alike is not None:
-        yield f"Their page-specific texts are {alike:.0%} the same."
-
-
 def _item(text: PageText) -> dict[str, str]:
     """The values of its item by name, as far as they were kept."""
     lines = (line.partition(": ") for line in text.item.splitlines())
@@ -517,5 +500,5 @@ def _not_found(page: StoredPage, text: PageText) -> list[str]:
     return [
         name
         for name, value in _item(text).items()
-        if byte_of(name) not in counted and value.lower() not in shown
+        if by_bytes([name]).keys().isdisjoint(counted) and value.lower() not in shown
     ]

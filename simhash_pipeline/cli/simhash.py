@@ -4,8 +4,6 @@ Scrapy finds it by the entry point group `scrapy.commands`, inside a project and
 this file at every start, so a command is imported only when it is named.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import io
@@ -143,7 +141,7 @@ class SimhashCommand(ScrapyCommand):
             else:
                 child.add_arguments = partial(self._add_arguments, child, full_name)
 
-    def _add_arguments(self, parser: Parser, name: str) -> None:
+    def _add_arguments(self, parser: "Parser", name: str) -> None:
         words = name.split()
         file = _FILES.get(words[0], words[0])
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # see page/reader.py

@@ -1,7 +1,5 @@
 """`scrapy simhash store … | settings`: what a crawl has stored, and how; looks after it."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import math

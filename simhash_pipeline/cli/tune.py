@@ -1,7 +1,5 @@
 """`scrapy simhash tune`: which thresholds suit a person's answers about pairs of pages."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -154,8 +152,7 @@ def recommended(answers: Sequence[SheetLine], now: Options, least: float) -> Opt
     """The thresholds that find the most copies with an interval that begins at `least` or above.
 
     One after the other, in the order of THRESHOLDS, each is as loose as that allows: as far as an
-    answered copy is, or as now, of which there may be no answers. None if no content distance is
-    right so often.
+    answered copy is, or as now, of which there may be no answers. None if no distance is so right.
     """
     found = [line for line in answers if line.twins and _by_rule(line) is None]
     distances = {line.distance for line in found if line.reason != "sketch"}

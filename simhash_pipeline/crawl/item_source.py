@@ -58,7 +58,7 @@ def _without_latency(item: ItemValues, response: Response) -> ItemValues:
     times = [latency, latency * 1_000]
     times += [round(each, digits) for each in times for digits in (3, 4, 6)]
     measured = {f"{each:.15g}" for each in times}
-    pairs = (each for each in item.pairs if each[0] in item.added or each[1] not in measured)
+    pairs = (each for each in item.pairs if item.adds(each[0]) or each[1] not in measured)
     return item._replace(pairs=tuple(pairs))
 
 
@@ -90,10 +90,12 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
 
 
 def _joined(source: Source, response: Response | None) -> Source:
-    """The item's page with an absolute URL, and the response's, where the item has a text."""
+    """The item's page with an absolute URL, and the response's, of which it may be a part."""
     if response is None:
         return source
-    page = response.text if source.is_text and isinstance(response, HtmlResponse) else ""
+    page = response.text if isinstance(response, TextResponse) else ""
+    if not source.is_text and source.html in (response.body, page):
+        page = ""
     return source._replace(url=response.urljoin(source.url), page=page)
 
 

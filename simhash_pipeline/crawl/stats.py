@@ -276,10 +276,12 @@ class CrawlStats:
 
 
 def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
-    """One line for people: both URLs, and the distances in bits."""
+    """One line for people: both URLs, the reason, and the distances in bits."""
     near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
-    detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
+    by_distance = verdict.reason in ("content", "structure", "content and structure")
+    detail = distances if by_distance else f"{verdict.reason}: {distances}"
+    detail = verdict.reason if verdict.reason in ("thin", "error page") else detail
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
     if verdict.replaces:
         return f"Kept {url} in place of {twin_url}, which declares that address"

@@ -31,6 +31,10 @@ class ItemValues(NamedTuple):
     holds_page: bool = True  # else the page is its response
     carried: frozenset[str] = frozenset()  # texts that came with the page's request
 
+    def adds(self, name: str) -> bool:
+        """Whether the name, or that of the list which it is in, was added."""
+        return name.partition("\0")[0] in self.added
+
 
 class Source(NamedTuple):
     """A page as it came; `charset` is the HTTP header's.
@@ -43,7 +47,7 @@ class Source(NamedTuple):
     charset: str | None = None
     is_text: bool = False
     title: str = ""
-    page: str = ""  # that a text's item was scraped from, where its other values stand
+    page: str = ""  # the response that it is a part of, where its item's other values stand
     item: ItemValues | None = None  # what its item holds beside it
 
 

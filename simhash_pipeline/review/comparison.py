@@ -3,8 +3,6 @@
 Texts are compared by words for a terminal, and by lines for the report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
@@ -12,7 +10,7 @@ from itertools import takewhile, zip_longest
 from operator import eq
 from typing import Literal, TypeAlias
 
-from simhash_pipeline.item_values import byte_of
+from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -58,7 +56,7 @@ def verdict_on(
             alone.put_repeated_text(one.namespace, one.host, repeated_text)
         judge = Judge(alone, options)
         judge.judge_stored(other)
-        return judge.judge_stored(page, names={byte_of(name): name for name in names})
+        return judge.judge_stored(page, names=by_bytes(names))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ A single drop is doubtful by its own line. A difference of titles that many drop
 ("LLVM 14", "LLVM 15") is no doubt, and of each kind of doubt only some drops are to be checked.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -60,6 +58,19 @@ _CODE = re.compile(
     "|zh)(?:[-_][a-z]{2,4})?",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason to look at a drop."""
+
+    kind: str  # the same words for all drops that share the reason
+    detail: str  # the figures of this drop; "" without any
+    weight: int  # of two drops, that with the greater sum is looked at first
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
 
 
 @dataclass(slots=True)
@@ -192,19 +203,6 @@ def _is_sure(drop: Drop) -> bool:
     return left is None or left[0] == 128 or (same_words and drop.reason != "structure")
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A reason to look at a drop."""
-
-    kind: str  # the same words for all drops that share the reason
-    detail: str  # the figures of this drop; "" without any
-    weight: int  # of two drops, that with the greater sum is looked at first
-
-    @property
-    def text(self) -> str:
-        return f"{self.kind}: {self.detail}" if self.detail else self.kind
-
-
 # The words that stand in one of two titles only, of each title.
 TitleChange: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
@@ -234,8 +232,7 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
 def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
     """The places of the drops and near misses that a person should look at.
 
-    Of a run and a kind of doubt, or near misses, at most MANY, the likeliest to be wrong; of a drop
-    magnet one.
+    At most MANY of a run and a kind, as near misses, the likeliest wrong; one of a drop magnet.
     """
     alike: dict[tuple[str, ...], list[int]] = {}  # by kind and run, or drop magnet
     for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
@@ -349,8 +346,7 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    128, more than any, where one is unknown. None for a drop that no threshold decided, such as a
-    thin page.
+    128, more than any, where one is unknown. None if no threshold decided, as for a thin page.
     """
     if drop.reason not in DECIDING:
         return None

@@ -4,8 +4,6 @@ All that comes from pages travels as JSON and is shown as text; the policy in th
 the browser run the one script whose hash it names.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import hashlib
@@ -52,12 +50,7 @@ class Neighbours:
 
 
 def write_web_page(
-    path: Path,
-    summary: Summary,
-    *,
-    log: str,
-    texts: Texts | None = None,
-    neighbours: Neighbours | None = None,
+    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Neighbours | None
 ) -> None:
     """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
@@ -66,7 +59,7 @@ def write_web_page(
     drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
     found = all_doubts(drops, magnets)
-    compared, pairs = _compared(drops, found, texts) if texts else ([], [None] * len(drops))
+    compared, pairs = _compared(drops, found, texts)
     data = {
         "log": log,
         "dropped": summary.drops,

@@ -1,7 +1,5 @@
 """Opens a store by its URL, and reads what the URL says beside a place."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,17 +53,17 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")
 
 
-def refuse_absent(url: str) -> None:
-    """Raise StoreError unless there can be a store already, so that reading one never makes one."""
+def why_absent(url: str) -> str | None:
+    """Why there can be no store yet, so that reading one never makes one; None if there can be."""
     if url == "memory:":
-        raise StoreError("a store in memory is gone when its crawl ends; name another")
+        return "a store in memory is gone when its crawl ends; name another"
     path = store_file(url)
     try:
-        is_there = path is None or path.is_dir() or (path.exists() and path.stat().st_size)
+        if path is None or path.is_dir() or (path.exists() and path.stat().st_size):
+            return None
     except OSError as error:
-        raise StoreError(f"there is no store at {path}: {error.strerror}") from error
-    if not is_there:
-        raise StoreError(f"there is no store at {path}")
+        return f"there is no store at {path}: {error.strerror}"
+    return f"there is no store at {path}"
 
 
 @dataclass(frozen=True, slots=True)

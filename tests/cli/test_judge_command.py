@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from simhash_pipeline import Judge, open_store
-from simhash_pipeline.cli.judge import MAX_LINE_BYTES, _record
+from simhash_pipeline.archive.feeds import MAX_ROW_BYTES
+from simhash_pipeline.cli.judge import _record
 from simhash_pipeline.errors import PageError
 from tests.archive.archives import OTHER, PAGES, STORY, html, page, write_json_lines
 from tests.commands_page import KEYS
@@ -144,8 +145,8 @@ def test_what_is_no_page_has_an_error_in_its_place_and_the_next_is_judged(judged
 
 def test_a_line_of_100_mb_has_an_error_in_its_place_and_the_next_is_judged(judged: Judged) -> None:
     too_long = '{"url": "http://a.example/long", "html": "' + "x" * 100_000_000 + '"}'
-    longest = "x" * (MAX_LINE_BYTES - 1)
-    answers = judged([too_long, PAGES[0], longest, PAGES[1], "x" * MAX_LINE_BYTES])
+    longest = "x" * (MAX_ROW_BYTES - 1)
+    answers = judged([too_long, PAGES[0], longest, PAGES[1], "x" * MAX_ROW_BYTES])
     assert [each.get("error", each.get("reason")) for each in answers] == [
         *("too_long", "new", "no_json", "content", "too_long"),
     ]

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
-from scrapy.http import FormRequest, HtmlResponse, Request, Response
+from scrapy.http import (
+    FormRequest,
+    HtmlResponse,
+    JsonResponse,
+    Request,
+    Response,
+    TextResponse,
+    XmlResponse,
+)
 
 from simhash_pipeline import Options
 from simhash_pipeline.crawl.item_source import find_page, source_from_response
@@ -18,6 +26,7 @@ from simhash_pipeline.urls import page_key
 
 BODY = "A rope museum opens by the harbour."
 URL = "http://a.example/story/3/comments"
+PART = "<title>Flats</title><p>A flat.</p><b>Bremen</b>"
 FORM = "http://a.example/search"
 
 
@@ -104,3 +113,20 @@ def test_what_scrapy_guessed_is_no_encoding_that_was_given() -> None:
     response = HtmlResponse(URL, body=POLISH.encode("iso-8859-2")).replace(url=URL)
     assert response._encoding is not None
     assert source_from_response(response).html == response.body
+
+
+@pytest.mark.parametrize("kind", [JsonResponse, XmlResponse, HtmlResponse])
+def test_the_values_of_a_text_are_looked_for_in_what_it_came_in(kind: type[TextResponse]) -> None:
+    """As of an advertisement that an API gives with its town."""
+    response = kind(URL, body=b'{"text": "A flat.", "town": "Bremen"}', request=Request(URL))
+    item = ItemAdapter({"text": "A flat.", "url": URL})
+    found = find_page(item, response, Options(content_field="text"))
+    assert found is not None
+    assert found.source.page == response.text
+
+
+@pytest.mark.parametrize(("held", "page"), [("<p>A flat.</p>", PART), (PART, "")])
+def test_so_they_are_of_a_part_of_the_page(held: str, page: str) -> None:
+    response = HtmlResponse(URL, body=PART.encode(), encoding="utf-8", request=Request(URL))
+    found = source({"html": held, "url": f"{URL}?1", "town": "Bremen"}, response)
+    assert (found.html, found.page) == (held, page)

@@ -156,6 +156,16 @@ def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path:
     assert "word17" not in result.log
 
 
+def test_a_drop_that_is_no_matter_of_distances_says_so(tmp_path: Path) -> None:
+    """Of two pages that declare one address, whose contents are beyond the limit."""
+    link = '<link rel="canonical" href="http://a.example/1">'
+    pages = [page(1), page(2, f"{STORY} {STORY[:200]} and more of it")]
+    for each in pages:
+        each["html"] = each["html"].replace("<title>", f"{link}<title>")
+    result = crawl(tmp_path, pages, SIMHASH_CONTENT_DISTANCE=0)
+    assert "of http://a.example/1 (address: content " in result.log
+
+
 @pytest.mark.parametrize("missing", ["the compiled kernel", ""])
 def test_a_crawl_says_once_that_the_kernel_was_not_built(
     tmp_path: Path, missing: str, monkeypatch: pytest.MonkeyPatch

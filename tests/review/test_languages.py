@@ -85,7 +85,7 @@ def write(path: Path, *records: Drop | Run) -> Path:
         text = texts.get(url)
         return text and PageText(namespace, url, "", text, 0.0, "")  # type: ignore[return-value]  # "" is none of them
 
-    write_web_page(path, summary, log="zh.drops.jsonl", texts=text_of, neighbours=near)
+    write_web_page(path, summary, "zh.drops.jsonl", text_of, near)
     return path
 
 

@@ -110,12 +110,16 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
         summary = Summary()
         summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
-        write_web_page(path, summary, log=log, texts=texts, neighbours=neighbours)
+        write_web_page(path, summary, log, texts or no_text, neighbours)
         return Report(chrome, path)
 
     complaints(chrome)
     yield opened
     assert complaints(chrome) == []
+
+
+def no_text(url: str, namespace: str) -> None:
+    """Of no page."""
 
 
 def text_of(url: str, namespace: str) -> PageText | None:
@@ -501,7 +505,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     summary = Summary()
     report = tmp_path / "report.html"
     summary.take(read_log(log))
-    write_web_page(report, summary, log=log.name)
+    write_web_page(report, summary, log.name, no_text, None)
     page = Report(chrome, report)
     keys(page, "j")
     shown(page, "Drop 1 of 1")
@@ -725,7 +729,7 @@ def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) ->
     path = tmp_path / "report.html"
     summary = Summary()
     summary.take([drop()])
-    write_web_page(path, summary, log="log")
+    write_web_page(path, summary, "log", no_text, None)
     with chromium(dark=True) as browser:
         page = Report(browser, path)
         pressed = page.one("#theme").get_attribute("aria-pressed")
