@@ -42,6 +42,8 @@ URLS = {
     "Issues": f"{ADDRESS}/issues",
     "Changelog": f"{ADDRESS}/blob/main/CHANGELOG.md",
 }
+# Each Python has a wheel of its own: the stable ABI can't read a str's characters in place, and a
+# fingerprint takes 3 to 4 % more instructions by it.
 NATIVE = [compiled("_kernel", "_markup", "_rules", "_judge")]
 if __name__ == "__main__":
     setup(

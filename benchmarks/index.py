@@ -69,6 +69,7 @@ class Cost:
     memory_bytes: float  # a value
     wrong: int | None = None  # of QUERIES answers
     settle_us: float | None = None  # CPU time: look-up of URL and content, then storing
+    written_kb: float | None = None  # to the file and its log, for a page that is settled
     disk_bytes: float | None = None  # a page beyond its URL
     open_secs: float | None = None  # CPU time
     server_us: float | None = None  # CPU time of the server for a page that is settled
@@ -161,13 +162,16 @@ def _of_store(name: str, values: Any) -> Cost:
         path = Path(directory, "pages.sqlite")
         with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"hash": "murmur3"})
+            _store_asked(store, values[:1], DISTANCE)  # what it has on disk grows with its pages
             started = time.process_time()
             store.insert_many(_by_own_address(_pages(values)))
             insert_us = 1e6 * (time.process_time() - started) / len(values)
         # Opened once more, as each crawl does: what bulk insertion left in caches is another's.
         with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"hash": "murmur3"})
+            written = _written()
             settle_us = _settled(store, _by_own_address(_new_pages(len(values))), DISTANCE)
+        written_kb = (_written() - written) / SETTLED / 1_000
         beyond_url = path.stat().st_size - sum(
             len(page.url) for page in _pages(range(len(values) + SETTLED))
         )
@@ -179,7 +183,14 @@ def _of_store(name: str, values: Any) -> Cost:
             secs, _, answers = _store_asked(store, values, DISTANCE)
     disk_bytes = beyond_url / (len(values) + SETTLED)
     asked = (*_by_answer(secs, answers), memory_bytes, _wrong(values, answers, DISTANCE))
-    return Cost(name, len(values), insert_us, *asked, settle_us, disk_bytes, open_secs)
+    spent = (settle_us, written_kb, disk_bytes, open_secs)
+    return Cost(name, len(values), insert_us, *asked, *spent)
+
+
+def _written() -> int:
+    """Bytes that this process has handed to write()."""
+    counts = Path("/proc/self/io").read_text(encoding="ascii")
+    return int(counts.partition("wchar: ")[2].split()[0])
 
 
 def _of_redis(name: str, values: Any) -> Cost:
@@ -202,7 +213,7 @@ def _of_redis(name: str, values: Any) -> Cost:
         settle_us = _settled(store, _by_own_address(_new_pages(len(values))), bits)
         cpu, sent = _spent(server)[0] - cpu, _spent(server)[1] - sent
     asked = (*_by_answer(secs, answers), memory_bytes, _wrong(values, answers, bits))
-    costs = (insert_us, *asked, settle_us, None, None)
+    costs = (insert_us, *asked, settle_us, None, None, None)
     return Cost(name, len(values), *costs, 1e6 * cpu / SETTLED, sent / SETTLED)
 
 
@@ -425,7 +436,7 @@ def table(costs: list[Cost], names: list[str]) -> str:
     header = (
         "what, values>, query that finds us (p50 / mean)>, that finds nothing>, insert us>,"
         "memory B a value>, wrong answers>, settle us>,"
-        "disk B a page + URL>, open s>, server us a page>, read B a page>"
+        "written KB>, disk B a page + URL>, open s>, server us a page>, read B a page>"
     )
     lines = [
         markdown(header, [_row(cost) for cost in costs]),
@@ -443,7 +454,7 @@ def table(costs: list[Cost], names: list[str]) -> str:
 def _row(cost: Cost) -> list[str]:
     queries = [" / ".join(map(_cell, pair)) for pair in (cost.found, cost.not_found)]
     spent = (cost.insert_us, cost.memory_bytes, cost.wrong, cost.settle_us)
-    kept = (cost.disk_bytes, cost.open_secs, cost.server_us, cost.read_bytes)
+    kept = (cost.written_kb, cost.disk_bytes, cost.open_secs, cost.server_us, cost.read_bytes)
     return [cost.name, f"{cost.n:,}", *queries, *map(_cell, (*spent, *kept))]
 
 

@@ -67,7 +67,7 @@ _UNSEEN = "\0"  # before what no page shows
 _OF_LIST = "\0"  # behind the name of what is in a list
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
-    r"(?:^|[._-])(?:position|pos|rank|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
+    r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
     r"|words|chars|bytes|crawl\w*|scrap\w*|fetch\w*|download\w*|retriev\w*|extract\w*|ingest\w*"
     r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
     r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"

@@ -198,7 +198,8 @@ class Page:
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
         self._url = Text(unquote(source.url).lower())
-        self._path = Text(self._url.text.partition("://")[2].partition("/")[2])
+        place = self._url.text.partition("://")[2] or self._url.text  # of no host: data:text/html,
+        self._path = Text(place.partition("/")[2])
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -206,6 +207,8 @@ class Page:
             if self.is_own_address(text) or not (self.holds(path) or self.holds(unquote(path))):
                 return ""
             return self._foreign(text) or path
+        if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
+            return "\n".join(paths) if all(map(self.holds, paths)) else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):

@@ -32,7 +32,7 @@ ROOMS = {
     "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "native", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "on_page": {"page"},
+    "on_page": {"page", "urls"},
     "item_values": {"bits", "on_page", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},

@@ -311,10 +311,14 @@ def test_what_is_in_a_tag_a_link_or_beside_a_day_counts(one: str, two: str) -> N
             f"https://cdn.example.org/a?token={'y' * 40}",
         ),
         ("<p>12 comments</p>", "<p>13 comments</p>"),
+        (["/a.jpg?token=1", "/b.jpg?token=1"], ["/a.jpg?token=2", "/b.jpg?token=2"]),
     ],
 )
-def test_what_copies_have_in_tags_and_links_says_nothing(one: str, two: str) -> None:
-    shown = [f"<p><a href='{each}'>x</a>" if "://" in each else each for each in (one, two)]
+def test_what_copies_have_in_tags_and_links_says_nothing(one: Any, two: Any) -> None:
+    lists = [[value] if isinstance(value, str) else value for value in (one, two)]
+    shown = [
+        "".join(each if "<" in each else f"<a href='{each}'>x</a>" for each in of) for of in lists
+    ]
     items = [{"title": "Runner", "what": each} for each in (one, two)]
     assert second((shown[0], items[0]), (shown[1], items[1])).dropped
 

@@ -62,8 +62,9 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     yield _precisions(answers, now)
     yield ""
     yield (
-        f"The settings in force get {dropped + kept:,} of {counted(len(answers), 'answer')} "
-        f"wrong: {dropped:,} dropped that is another page, {kept:,} kept that is a copy."
+        f"Alone, the thresholds in force get {dropped + kept:,} of "
+        f"{counted(len(answers), 'answer')} wrong: {dropped:,} dropped that is another page, "
+        f"{kept:,} kept that is a copy. A crawl knows addresses, titles and items, too."
     )
     yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):

@@ -1011,6 +1011,9 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__kernel(void) {
     PyObject *module = PyModule_Create(&definition), *type;
     if (module == NULL) return NULL;
+#ifdef Py_GIL_DISABLED /* tables are static, and written when they are first needed, in any thread */
+    PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
+#endif
     for (int byte = 0; byte < 256; byte++)
         for (int bit = 0; bit < 8; bit++)
             if (byte >> bit & 1) spread[byte] |= 1ull << 8 * bit;

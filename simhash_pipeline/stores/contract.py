@@ -416,6 +416,8 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
             part = unpacker.unused_data[at : at + size]
             values[name] = int.from_bytes(part, "little") if name in COLUMN_BITS else part
             at += size
+    if at != len(unpacker.unused_data):
+        raise ValueError(f"{len(unpacker.unused_data)} bytes of values, not {at}")
     if values["address"] == b"":
         values["address"] = page_id(values["url"])
     return StoredPage(namespace=namespace, **values)

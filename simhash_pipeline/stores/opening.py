@@ -70,9 +70,9 @@ def why_absent(url: str) -> str | None:
 class StorePlace:
     """Where a store is, and what its URL says of how it is used.
 
-    `index` is where an SQLite file's pages are looked up: in "memory" (38 bytes a page at ten
-    million, and a second for each million to open it) or on "disk" (no memory, but a page takes
-    several times as long, and 91 bytes more of disk). A Redis or Valkey server that was lost is
+    `index` is where an SQLite file's pages are looked up: in "memory" (65 bytes a page at ten
+    million, and half a second for each million to open it) or on "disk" (no memory, but a page
+    takes twice as long, and 92 bytes more of disk). A Redis or Valkey server that was lost is
     waited for, for `wait_secs`; then `lost` says whether to "stop" the crawl, or to "keep" all
     items unjudged until it is back.
     """

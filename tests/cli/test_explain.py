@@ -177,18 +177,18 @@ def test_fields_that_are_not_on_the_page_are_named_as_not_counting(
     simhash: Simhash, tmp_path: Path
 ) -> None:
     """Else nobody sees why a value that differs has kept no copy; the setting names the field."""
-    items = [{"colour": "red", "rating": {"stars": f"x{n}"}, "made": "x9-17"} for n in (1, 2)]
+    items = [{"colour": "red", "scraped": {"by": f"x{n}"}, "depth": "x9-17"} for n in (1, 2)]
     pages = [page(n, f"{STORY} red", **item) for n, item in enumerate(items, 1)]
     crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
     said = simhash(tmp_path, "explain", "http://a.example/2").stdout
-    assert "\nNot on the page of A, so these fields don't count: rating.stars, made\n" in said
-    assert '  (one that shall count: SIMHASH_ITEM_FIELDS = ("+rating",))\n' in said
+    assert "\nNot on the page of A, so these fields don't count: scraped.by, depth\n" in said
+    assert '  (one that shall count: SIMHASH_ITEM_FIELDS = ("+scraped",))\n' in said
     named = tmp_path / "named"
     named.mkdir()
-    crawl(named, pages, SIMHASH_KEEP_TEXT=True, SIMHASH_ITEM_FIELDS=("rating",))
+    crawl(named, pages, SIMHASH_KEEP_TEXT=True, SIMHASH_ITEM_FIELDS=("scraped",))
     said = simhash(named, "explain", "http://a.example/2").stdout
-    assert "though near a stored page: fields of the items differ: rating.stars." in said
-    assert "  rating.stars  x1  x2\n" in said
+    assert "though near a stored page: fields of the items differ: scraped.by." in said
+    assert "  scraped.by  x1  x2\n" in said
     assert "don't count" not in said
 
 

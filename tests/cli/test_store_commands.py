@@ -139,7 +139,7 @@ def test_a_store_is_named_by_position_too(store: Simhash, outside: Path, command
 
 def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
-        keep(opened, page("https://a.org/thin", None, namespace="test", digest=b"d" * 16))
+        keep(opened, page("https://a.org/thin", None, namespace="test", digest=b"d" * 8))
     (record,) = told(store(outside, "info", *SEEN, "--json"))
     size = (outside / "seen.sqlite").stat().st_size
     assert record.pop("seen_at").endswith("Z")

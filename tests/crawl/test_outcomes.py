@@ -97,6 +97,7 @@ FROM_ITEMS: dict[str, Any] = {
     "items": [item_of(*item) for item in ITEMS],
     "later": LosesSome,
     "at_once": AT_ONCE,
+    "SIMHASH_ITEM_FIELDS": ("-outcome", "-secs"),
 }
 FROM_RESPONSES: dict[str, Any] = {
     **FROM_ITEMS,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import index as sqlite_index
+from simhash_pipeline.stores.sqlite import rows as sqlite_rows
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform
 from tests.stores.pages import always, near_content, page, seen
@@ -28,9 +29,10 @@ MEMORY, DISK = "", "?index=disk"  # where the index is
 
 @pytest.fixture(scope="module")
 def small_loads() -> Iterator[None]:
-    """Four rows are read at once, so that few pages take many reads."""
+    """The values of four ids are packed together, and those of many pages loaded at once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite_index, "ROWS_A_LOAD", 4)
+        patch.setattr(sqlite_rows, "CHUNK", 4)
+        patch.setattr(sqlite_index, "FEW_PAGES", 20)
         yield
 
 

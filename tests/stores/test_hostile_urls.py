@@ -124,7 +124,6 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 PIECES = {
     "APPLICATION_ID",
     "FORMAT",
-    "size_kb",
     "BLOCK_BYTES",
     "LOG_BLOCKS",
     "SAME_KEY",
@@ -134,9 +133,9 @@ PIECES = {
     "time",
     "tree",
     "rows",
+    "self._columns(block)",
     "self._key_sql(block)",
     "self._tree(block)",
-    "by",
     "column",
     "columns",
     "condition",

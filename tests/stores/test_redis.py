@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from simhash_pipeline.urls import address_of
@@ -314,14 +314,33 @@ def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer
         assert sum(held) < 20 * 1_000
 
 
-def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer) -> None:
+@pytest.mark.parametrize("damage", [lambda _: b"a record", lambda raw: raw[:-1]])
+def test_a_record_that_can_not_be_read_stops_who_meets_it(
+    server: RunningServer, damage: Callable[[bytes], bytes]
+) -> None:
     with RedisStore(server.url) as store:
         keep(store, page("a", 0))
-        (known,) = server.tell("HKEYS", "simhash:{.}pages")
-        server.tell("HSET", "simhash:{.}pages", known, b"a record")
+        ((known, raw),) = server.tell("HGETALL", "simhash:{.}pages").items()
+        server.tell("HSET", "simhash:{.}pages", known, damage(raw))
+        assert len(store.check()) == 1
         with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's record"):
             store.settle(page("b", 0), unless_near)
         assert len(store) == 1
+
+
+def test_a_damaged_record_does_not_expire(
+    server: RunningServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """`expire` removes all other old pages, and names one that it can't read."""
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0), page("b", 1), page("c", FAR, seen_at=3_000.0))
+        known = page_id("a")
+        server.tell("HSET", "simhash:{.}pages", known, b"a record")
+        assert store.expire(2_000.0) == 1
+        named = f"1 damaged page can't expire, such as record {known.hex()} of namespace ''"
+        assert named in caplog.messages[-1]
+        assert len(store) == 2
+        assert len(store.check()) == 1
 
 
 @pytest.mark.parametrize("raw", [b"short", b"a text of 24 bytes, no...", b"\0" * 14, bytes(30)])

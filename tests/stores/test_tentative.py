@@ -5,18 +5,21 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.contract import Action
+from simhash_pipeline.stores.sqlite.file import Access
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.stores.pages import always, keep, near_content, page
 from tests.stores.test_sqlite import no_commit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from simhash_pipeline.stores.contract import IndexPlace
@@ -157,3 +160,31 @@ def test_what_is_rolled_back_is_not_confirmed(path: Path) -> None:
         store.confirm("", "a")
     with SqliteStore(path) as store:
         assert urls(store) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [lambda store: keep(store, page("a", 0)), lambda store: store.forget("", "a")],
+    ids=["keep", "forget"],
+)
+def test_the_later_of_two_threads_is_confirmed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, earlier: Callable[[SqliteStore], object]
+) -> None:
+    """What is confirmed is the page that is stored, however threads take turns at its URL."""
+    with SqliteStore(path, tentative=True) as store:
+        keep(store, page("a", 2))
+        later = threading.Thread(target=keep, args=(store, page("a", 1)))
+        leave = Access.__exit__
+
+        def let_the_other_go_first(access: Access, *error: Any) -> None:
+            leave(access, *error)
+            if later.ident is None:
+                later.start()
+                later.join(0.5)
+
+        monkeypatch.setattr(Access, "__exit__", let_the_other_go_first)
+        earlier(store)
+        later.join()
+        store.confirm("", "a")
+    with SqliteStore(path) as store:
+        assert near_content(store, 1, 0) == [("a", 0)]

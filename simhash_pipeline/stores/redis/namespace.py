@@ -18,6 +18,7 @@ has gone that was no twin, which could only have left this one kept.
 from __future__ import annotations
 
 import heapq
+import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,8 @@ FIRST_PAGES, MOST_PAGES = 16, 512  # with a value; nearly always the first page 
 MOST_DEAD = 100  # pages that one commit removes for their runs
 RUN_SIZE = 8
 RENEWALS = 4  # in the time of a lease
+
+logger = logging.getLogger(__name__)
 
 
 class RedisNamespace:
@@ -101,12 +104,16 @@ class RedisNamespace:
         return gone
 
     def remove_where(self, test: Callable[[StoredPage], bool]) -> int:
-        """Remove the pages that pass the test, and return how many."""
-        scan = self.server.scan(self.space.pages, PAGES_A_READ)
-        return sum(
-            self.remove([i for i, raw in found.items() if test(self.record(raw).page)], test)
-            for found in scan
-        )
+        """Remove the pages that pass the test, and return how many. Damaged ones stay."""
+        gone, damaged = 0, set[str]()
+        for found in self.server.scan(self.space.pages, PAGES_A_READ):
+            records, faults = self._read_each("record", found, self.record)
+            damaged.update(faults)
+            gone += self.remove([each.id for each in records if test(each.page)], test)
+        if damaged:
+            stay = f"{len(damaged):,} damaged page{'s' * (len(damaged) != 1)} can't expire"
+            logger.warning("Store %s: %s, such as %s", self.server.shown, stay, min(damaged))
+        return gone
 
     def remove_dead(self) -> None:
         for runs in self.server.scan(self.space.tentative, PAGES_A_READ):

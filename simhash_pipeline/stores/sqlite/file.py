@@ -3,6 +3,7 @@
     page        one row for each kept page; ids only grow
     repeated_text  what the templates of a host repeat: see repeated_text.py
     item_row    the pages of each row of a list
+    packed_values  the values that pages are found by, for those who open the file
     text        titles and main texts of judged pages, where they are to be kept
     run         the processes that have tentative pages
     meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
@@ -27,14 +28,14 @@ from threading import RLock
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import COLUMN_TYPES, COLUMNS, NEAR_COLUMNS, SAME_COLUMNS
+from simhash_pipeline.stores.contract import COLUMN_TYPES, COLUMNS
 
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
 FORMAT = 1  # in bytes 60-63
 BUSY_RETRY_SECS = 0.01
-# Half of SQLite's own: a page changes four blocks at random places, each written to the log and to
-# the file. At 400,000 pages 19 KB are written for each instead of 34, in the same time; a page
-# takes 60 bytes more of disk.
+# Half of SQLite's own: a page changes three blocks, each written to the log, and one of them, at a
+# random place, to the file too. At 100,000 pages 7 KB are written for each instead of 11, in the
+# same time; a page takes 36 bytes more of disk.
 BLOCK_BYTES = 2_048
 # Before the log is copied into the file. Four times the bytes of SQLite's own number save a fifth
 # of the time of `settle` at a million pages, and make the log 16 MB.
@@ -54,14 +55,18 @@ TABLES = (
         run INTEGER,
         {_COLUMNS}
     )""",
-    # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself
-    # takes 93. The fingerprints are in it so that a process can read them without the whole rows,
-    # which take twenty times as much.
-    f"CREATE INDEX page_by_url ON page (url_hash, {', '.join(NEAR_COLUMNS)})",
-    *(
-        f"CREATE INDEX page_by_{name} ON page (namespace, {name}) WHERE {name} IS NOT NULL"
-        for name in SAME_COLUMNS
-    ),
+    # Finds a page by the hash of its URL, and takes 21 bytes a page; an index on the URL itself
+    # takes 93.
+    "CREATE INDEX page_by_url ON page (url_hash)",
+    "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
+    # What an index in memory holds of the other columns that pages are found by, see rows.py. With
+    # trees of two of them 19 KB are written for a page instead of 8, at a million.
+    """CREATE TABLE packed_values (
+        name TEXT NOT NULL,
+        chunk INTEGER NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (name, chunk)
+    ) WITHOUT ROWID""",
     # Finds the pages of a row, see item_values.py.
     "CREATE TABLE item_row (row_key BLOB, page INTEGER, PRIMARY KEY (row_key, page)) WITHOUT ROWID",
     "CREATE INDEX item_row_by_page ON item_row (page)",

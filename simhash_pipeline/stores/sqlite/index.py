@@ -8,11 +8,11 @@
          └─────────────────────────────────────────────────────────┘
 
 Why the answers from memory are exact: ids only grow, and a page keeps its id and its fingerprints
-until it is gone (a replaced page gets a new id), so the table is its own log. Memory holds every
-committed page up to the last id that was read, and more: pages that are gone since. It is brought
-up to the newest id inside the same transaction that asks, before that writes anything, so no page
-is missing; and memory says only where to look: a page counts when its row is there, so none is too
-many.
+until it is gone (a replaced page gets a new id), so the table is its own log; most of it is read
+where rows.py has packed its values. Memory holds every committed page up to the last id that was
+read, and more: pages that are gone since. It is brought up to the newest id inside the same
+transaction that asks, before that writes anything, so no page is missing; and memory says only
+where to look: a page counts when its row is there, so none is too many.
 
 On disk a column has a b-tree for each block of neighbours.py, by the block's 16 bits and the value,
 so the values of one key lie side by side. They are SQLite indexes on expressions: SQLite itself
@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
+import struct
 from array import array
 from itertools import islice
 from operator import itemgetter
@@ -33,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import np, packed_bits, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
-from simhash_pipeline.stores.contract import MOST_NEAR
+from simhash_pipeline.stores.contract import MOST_NEAR, NEAR_COLUMNS
 from simhash_pipeline.stores.sqlite import rows
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.stores.contract import StoredPage
 
-ROWS_A_LOAD = 1 << 16
 VALUES_A_READ = 64
 SIGNED_64 = 1 << 63
 FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
@@ -50,43 +50,39 @@ FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is import
 class MemoryIndex:
     """Finds pages by the fingerprints of one column in memory; raises sqlite3.Error.
 
-    Costs 38 bytes of memory a page with a value of its own, at ten million (`make bench`); a value
-    that several pages have takes some 230 more, and 4 for each further page.
+    Costs 38 bytes of memory a page with a fingerprint of its own, at ten million (`make bench`), 14
+    with a digest; a value that several pages have takes some 230 more, and 4 for each further page.
     """
 
-    def __init__(self, connection: sqlite3.Connection, column: str) -> None:
+    in_memory = True
+
+    def __init__(self, connection: sqlite3.Connection, column: str, newest_id: int) -> None:
         self._cursor = connection.cursor()
-        self._column = column
-        self._index = FingerprintIndex()  # each value with the id of its first page
+        # Each value with the id of its first page.
+        self._index = FingerprintIndex(BLOCKS if column in NEAR_COLUMNS else 1)
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
-        self._last_id = 0
+        try:
+            self._read(column, newest_id)
+        except (TypeError, ValueError, OverflowError, struct.error) as error:
+            raise rows.malformed(f"column {column} of table page: {error}") from error
 
-    def catch_up(self, newest_id: int) -> None:
-        """Read the pages past the last id that was read."""
-        if newest_id > self._last_id:
-            try:
-                self._read(newest_id)
-            except (TypeError, ValueError, OverflowError, IndexError) as error:
-                raise rows.malformed(f"column {self._column} of table page: {error}") from error
-            self._last_id = newest_id
-
-    def add(self, page_id: int, value: int | None) -> None:
-        if value is not None and not self._index.add(value, page_id):
-            self._add_further(page_id, value)
-        self._last_id = page_id
+    def add(self, page_id: int, value: int | bytes | None) -> None:
+        if value is not None and not self._index.add(number := rows.indexed(value), page_id):
+            self._add_further(page_id, number)
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         return self._index.near(value, max_distance_bits, MOST_NEAR)
 
-    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
-        ids = heapq.merge(*map(self._ids_of, values))
+    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
+        numbers = [*map(rows.indexed, values)]
+        ids = heapq.merge(*map(self._ids_of, numbers))
         limit = rows.MOST_STRANGERS
         while chunk := list(islice(ids, limit)):
             limit = rows.ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
             found = rows.chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
             if len(found) < len(chunk):
-                self._forget({*chunk}.difference(map(itemgetter(0), found)), values)
+                self._forget({*chunk}.difference(map(itemgetter(0), found)), numbers)
             yield from found
 
     def _ids_of(self, value: int) -> Iterator[int]:
@@ -102,25 +98,31 @@ class MemoryIndex:
             if further := self._further.get(value):
                 self._further[value] = array("I", (one for one in further if one not in gone))
 
-    def _read(self, newest_id: int) -> None:
-        # All pages by an index that has the fingerprints in it: see file.py.
-        by = "" if self._last_id else "INDEXED BY page_by_url"
+    def _read(self, column: str, newest_id: int) -> None:
+        """Read the packed values, then the rows behind them; all rows if a chunk is missing."""
+        chunks = self._cursor.execute(
+            "SELECT chunk, packed FROM packed_values WHERE name = ? ORDER BY chunk", (column,)
+        ).fetchall()
+        is_whole = len(chunks) == (newest_id + 1) // rows.CHUNK
+        if is_whole:
+            self._load(chunks)
         found = self._cursor.execute(
-            f"SELECT id, {self._column} FROM page {by} "
-            f"WHERE {self._column} IS NOT NULL AND id BETWEEN ? AND ?",
-            (self._last_id + 1, newest_id),
+            f"SELECT id, {column} FROM page WHERE {column} IS NOT NULL AND id BETWEEN ? AND ?",
+            (is_whole * len(chunks) * rows.CHUNK, newest_id),
         )
-        if newest_id - self._last_id <= FEW_PAGES:
-            for page_id, value in sorted(found.fetchall()):
-                self.add(page_id, rows.fingerprint(value))
+        for page_id, value in found:
+            self.add(page_id, value)
+
+    def _load(self, chunks: list[tuple[int, bytes]]) -> None:
+        if len(chunks) * rows.CHUNK <= FEW_PAGES:
+            for chunk, packed in chunks:
+                for place, value in rows.PAIR.iter_unpack(packed):
+                    self.add(chunk * rows.CHUNK + place, value)
             return
-        parts = [(np.empty(0, np.uint32), np.empty(0, np.uint64))]
-        while chunk := found.fetchmany(ROWS_A_LOAD):
-            read = np.array(chunk, np.int64)
-            parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(np.uint64)))
-        ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        order = np.argsort(ids)
-        ids, values = ids[order], values[order]
+        read = [np.frombuffer(packed, "<u2, <u8") for _, packed in chunks]
+        firsts = np.array([chunk * rows.CHUNK for chunk, _ in chunks], np.uint32)
+        ids = np.repeat(firsts, [*map(len, read)]) + np.concatenate([part["f0"] for part in read])
+        values = np.concatenate([part["f1"] for part in read])
         is_first = self._index.load(values, ids)
         for place in np.flatnonzero(~is_first).tolist():
             self._add_further(int(ids[place]), int(values[place]))
@@ -132,48 +134,51 @@ class MemoryIndex:
 class DiskIndex:
     """Finds pages by the fingerprints of one column, by b-trees in the file; raises sqlite3.Error.
 
-    The column's four trees are made when it is first asked for, and SQLite keeps them up to date.
-    Each costs a page 20 to 24 bytes of disk.
+    A column's four trees, or one where only equal values are looked for, are made when it is first
+    asked for; then SQLite keeps them up to date. Each costs a page 20 to 24 bytes of disk.
     """
+
+    in_memory = False
 
     def __init__(self, connection: sqlite3.Connection, column: str) -> None:
         self._cursor = connection.cursor()
         self._column = column
+        self._is_near = column in NEAR_COLUMNS
+        self._blocks = BLOCKS if self._is_near else 1
 
     def has_trees(self) -> bool:
-        return rows.has_tree(self._cursor, self._tree(BLOCKS - 1))
+        return rows.has_tree(self._cursor, self._tree(self._blocks - 1))
 
-    def catch_up(self, newest_id: int) -> None: ...
-
-    def add(self, page_id: int, value: int | None) -> None: ...
+    def add(self, page_id: int, value: int | bytes | None) -> None: ...
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         refuse_other_distances(max_distance_bits)
         packed_bits(value)  # refuses what is no fingerprint
-        try:
-            found = self._candidates(value, max_distance_bits)
-        except sqlite3.OperationalError:  # no tree yet, or it was rolled back
-            for block in range(BLOCKS):
-                self._cursor.execute(
-                    f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
-                        ON page ({self._key_sql(block)}, {self._column})
-                        WHERE {self._column} IS NOT NULL"""
-                )
-            found = self._candidates(value, max_distance_bits)
+        self._make_trees()
+        found = self._candidates(value, max_distance_bits)
         pairs = ((stored, (stored ^ value).bit_count()) for stored in found)
         near = (pair for pair in pairs if pair[1] <= max_distance_bits)
         return heapq.nsmallest(MOST_NEAR, near, key=itemgetter(1, 0))
 
-    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
+        self._make_trees()
         return heapq.merge(*map(self._with_value, values), key=itemgetter(0))
 
-    def _with_value(self, value: int) -> Iterator[tuple[int, StoredPage]]:
+    def _make_trees(self) -> None:
+        """Make those that are missing: none was there, or they were rolled back. Else 1 us each."""
+        for block in range(self._blocks):
+            self._cursor.execute(
+                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
+                    ON page ({self._columns(block)})
+                    WHERE {self._column} IS NOT NULL"""
+            )
+
+    def _with_value(self, value: int | bytes) -> Iterator[tuple[int, StoredPage]]:
         # The value stands in a SELECT of its own: SQLite would put it into the key's expression
         # too, of which the index then knows nothing, and would read all rows.
-        conditions = {
-            f"{self._key_sql(0)} = ?": _key(value, 0),
-            f"{self._column} = (SELECT ?)": rows.column_value(value),
-        }
+        conditions: dict[str, object] = {f"{self._column} = (SELECT ?)": rows.column_value(value)}
+        if isinstance(value, int):
+            conditions[f"{self._key_sql(0)} = ?"] = _key(value, 0)
         return rows.pages_where(self._cursor, f"INDEXED BY {self._tree(0)}", conditions)
 
     def _candidates(self, value: int, max_distance_bits: int) -> set[int]:
@@ -202,6 +207,9 @@ class DiskIndex:
 
     def _tree(self, block: int) -> str:
         return f"page_by_{self._column}_block_{block}"
+
+    def _columns(self, block: int) -> str:
+        return f"{self._key_sql(block)}, {self._column}" if self._is_near else self._column
 
     def _key_sql(self, block: int) -> str:
         return f"(({self._column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
-from functools import lru_cache
+import struct
+from functools import lru_cache, partial
+from itertools import starmap
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAMES = [one.name for one in contract.COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
-# A page takes 525 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
+# A page takes 502 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
@@ -46,24 +48,30 @@ _TYPES = {
     "repeated_text": (str, str, bytes),
 }
 _values_of = attrgetter(*_NAMES)
+# Columns whose pages an index finds. The address has a tree: few pages declare another than theirs.
+INDEXED = (*contract.NEAR_COLUMNS, *(one for one in contract.SAME_COLUMNS if one != "address"))
+# Their values lie in the file once more, packed for so many ids; those of pages that have gone may
+# be among them. A process that opens it reads them in a tenth of the time that the rows take.
+CHUNK = 4_096
+PAIR = struct.Struct("<HQ")  # place in the chunk, value
+OF_CHUNK = f"SELECT id - ?1, {', '.join(INDEXED)} FROM page WHERE id BETWEEN ?1 AND ?1 + ?2"
 _BITS_AT = [(_NAMES.index(name), bits) for name, bits in contract.COLUMN_BITS.items()]
 _BYTES_AT = [at for at, one in enumerate(contract.COLUMNS) if one.type == "bytes | None"]
 _URL_AT, _ADDRESS_AT = _NAMES.index("url"), _NAMES.index("address")
 
 
 class Index(Protocol):
-    """Finds pages by the fingerprints of one column: a MemoryIndex or a DiskIndex."""
+    """Finds pages by the values of one column: a MemoryIndex or a DiskIndex."""
 
-    def catch_up(self, newest_id: int) -> None:
-        """See every committed page up to the id."""
+    in_memory: bool
 
-    def add(self, page_id: int, value: int | None) -> None:
-        """See the newest page, which this process has committed."""
+    def add(self, page_id: int, value: int | bytes | None) -> None:
+        """See the newest page, which is committed."""
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """(value, distance) as a View's near values, of all namespaces."""
 
-    def sharing(self, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) of these values, oldest first, of all namespaces."""
 
 
@@ -76,7 +84,7 @@ class Rows:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        new_index: Callable[[str], Index],
+        new_index: Callable[[str, int], Index],
         is_alive: Callable[[int], bool],
         *,
         makes_trees: bool,
@@ -86,8 +94,8 @@ class Rows:
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
         self._new_index = new_index
-        self._indexes = {"content": new_index("content")}  # by column
-        self._newest_id = 0
+        self._indexes: dict[str, Index] = {}  # by column
+        self._newest_id = self._known_id = 0  # given; in the indexes
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, StoredPage]] = []  # not committed
 
@@ -95,10 +103,23 @@ class Rows:
         """See what other processes have written."""
         version = self.cursor.execute(OTHERS_VERSION).fetchone()[0]
         if version != self._version:  # half the time of asking for the newest id
-            self._newest_id = self.newest_id()
-            for index in self._indexes.values():
-                index.catch_up(self._newest_id)
+            newest_id = self.newest_id()
+            if not self._indexes:  # structures are read when they are first asked for
+                names = [name for name in INDEXED if name != "structure"]
+                self._indexes = {name: self._new_index(name, newest_id) for name in names}
+            elif newest_id > self._known_id:
+                self._read_new()
+            self._known_id = self._newest_id = newest_id
             self._version = version
+
+    def _read_new(self) -> None:
+        indexes = {name: index for name, index in self._indexes.items() if index.in_memory}
+        if not indexes:
+            return
+        statement = f"SELECT id, {', '.join(indexes)} FROM page WHERE id > ?"
+        for page_id, *values in self.cursor.execute(statement, (self._known_id,)).fetchall():
+            for index, value in zip(indexes.values(), values, strict=True):
+                index.add(page_id, value)
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
@@ -106,6 +127,7 @@ class Rows:
             for column, index in self._indexes.items():
                 index.add(number, getattr(page, column))
         self._inserted.clear()
+        self._known_id = self._newest_id
 
     def rolled_back(self) -> None:
         self._inserted.clear()
@@ -120,9 +142,21 @@ class Rows:
 
     def index_of(self, column: str) -> Index:
         if column not in self._indexes:
-            self._indexes[column] = self._new_index(column)
-            self._indexes[column].catch_up(self._newest_id)
+            self._indexes[column] = self._new_index(column, self._known_id)
         return self._indexes[column]
+
+    def check_packed(self) -> None:
+        """Raise sqlite3.DatabaseError where packed values lack a page's."""
+        for chunk in range((self.newest_id() + 1) // CHUNK):
+            statement = "SELECT name, packed FROM packed_values WHERE chunk = ?"
+            stored = dict(self.cursor.execute(statement, (chunk,)).fetchall())
+            for name, pairs in self.values_of(chunk):
+                try:
+                    is_whole = {*pairs} <= {*PAIR.iter_unpack(stored[name])}
+                except (KeyError, TypeError, struct.error):
+                    is_whole = False
+                if not is_whole:
+                    raise malformed(f"chunk {chunk} of packed values {name}")
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
@@ -164,7 +198,23 @@ class Rows:
         self._insert_rows(page.namespace, page.url, page.row_keys)
         self._inserted.append((page_id, page))
         self._newest_id = page_id
+        if (page_id + 1) % CHUNK == 0:
+            self.pack(page_id // CHUNK)
         return page_id
+
+    def pack(self, chunk: int) -> None:
+        """Write the packed values of a chunk, all of whose ids have been given."""
+        values = [
+            (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
+            for name, pairs in self.values_of(chunk)
+        ]
+        self.cursor.executemany("INSERT OR REPLACE INTO packed_values VALUES (?, ?, ?)", values)
+
+    def values_of(self, chunk: int) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+        """(column, (place in the chunk, value) of each page), by the rows."""
+        found = self.cursor.execute(OF_CHUNK, (chunk * CHUNK, CHUNK - 1)).fetchall()
+        for at, name in enumerate(INDEXED, 1):
+            yield name, [(row[0], indexed(row[at])) for row in found if row[at] is not None]
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
         for key in contract.each_row_key(row_keys):
@@ -214,17 +264,15 @@ class RowsView(View):
         self, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[StoredPage]:
         namespace = self._page.namespace
-        numbers = [value for value in values if isinstance(value, int)]
-        if numbers:
-            found = self._rows.index_of(column).sharing(numbers)
+        if column in INDEXED:
+            found = self._rows.index_of(column).sharing(values)
         elif column == "row_keys":
             row = {"row_key = ?": values[0]}
             found = pages_where(self._cursor, _OF_ROW, row, number="item_row.page")
         else:
-            conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
+            conditions = {"namespace = ?": namespace, "address = ?": column_value(values[0])}
             found = pages_where(self._cursor, "", conditions)
-            if column == "address":
-                found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
+            found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
@@ -238,7 +286,7 @@ class RowsView(View):
                 rest = heapq.merge(
                     *(
                         pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
-                        for value in (map(column_value, numbers) if numbers else values)
+                        for value in map(column_value, values)
                     ),
                     key=itemgetter(0),
                 )
@@ -338,7 +386,7 @@ def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     return page_id, StoredPage(*values)
 
 
-def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
+def column_value(value: int | bytes | None, bits: int = BITS) -> int | bytearray | None:
     """A fingerprint as SQLite holds it: ffff ffff ffff ffff is -1; 128 bits are 16 bytes.
 
     A bytearray, because for each bytes object Python's sqlite3 looks for an adapter, 1 us long.
@@ -346,19 +394,24 @@ def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
     """
     if value is None:
         return None
+    if isinstance(value, bytes):
+        return bytearray(value)
     packed = packed_bits(value, bits)
     if bits == SKETCH_BITS:
         return bytearray(packed[::-1])
     return int.from_bytes(packed, "little", signed=True)
 
 
-def fingerprint(value: object) -> int:
-    """The inverse of `column_value`."""
+def fingerprint(value: object, size: int = SKETCH_BITS // 8) -> int:
+    """The inverse of `column_value`; of so many bytes."""
     if isinstance(value, int):
         return value & (1 << 64) - 1
-    if isinstance(value, bytes) and len(value) == 16:
+    if isinstance(value, bytes) and len(value) == size:
         return int.from_bytes(value, "big")
     raise malformed(f"fingerprint {value!r:.40}")
+
+
+indexed = partial(fingerprint, size=contract.ID_SIZE)  # 64 bits of any value of INDEXED
 
 
 def checked(table: str, row: Any) -> Any:

@@ -27,6 +27,7 @@ from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
+    PAIR,
     WRONG_PAGE,
     Rows,
     RowsView,
@@ -47,13 +48,9 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
-# Of SQLite's cache, where thousands of pages are one transaction: at a million pages it writes half
-# of the bytes that it does with its own 2 MB. A transaction of one page writes as many, in half
-# again the time.
-BULK_CACHE_KB, CACHE_KB = 64_000, 2_000
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
-SLOW_PAGES = 1_000_000  # take a second to open, which is logged
+SLOW_PAGES = 2_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
 PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
@@ -121,24 +118,25 @@ class SqliteStore(Store):
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         run = self._begun_run()
-        with self._transaction() as pages:
-            pages.own_run = run
-            while True:
-                view = RowsView(pages, page)
-                try:
-                    action, answer = decide(view)
-                    break
-                except file.DeadRun as dead:  # its pages go, and the page is judged again
-                    if not file.end_run(self._connection, *dead.args):
-                        raise malformed(f"run {dead} of table page") from dead
-            if action is Action.RENEW:
-                pages.renew(page)
-            elif action is not Action.SKIP and view.same_key() is not None:
-                pages.remove(page.namespace, page.url)
-            if action is Action.KEEP:
-                page_id = pages.insert(page, run)
-        if run is not None and action is Action.KEEP:
-            self._unconfirmed[page.namespace, page.url] = page_id
+        with self._access:  # until its id is noted: another thread may replace the page
+            with self._transaction() as pages:
+                pages.own_run = run
+                while True:
+                    view = RowsView(pages, page)
+                    try:
+                        action, answer = decide(view)
+                        break
+                    except file.DeadRun as dead:  # its pages go, and the page is judged again
+                        if not file.end_run(self._connection, *dead.args):
+                            raise malformed(f"run {dead} of table page") from dead
+                if action is Action.RENEW:
+                    pages.renew(page)
+                elif action is not Action.SKIP and view.same_key() is not None:
+                    pages.remove(page.namespace, page.url)
+                if action is Action.KEEP:
+                    page_id = pages.insert(page, run)
+            if run is not None and action is Action.KEEP:
+                self._unconfirmed[page.namespace, page.url] = page_id
         return answer
 
     @contextmanager
@@ -150,7 +148,6 @@ class SqliteStore(Store):
         """
         with self._access:
             try:
-                self._use_cache(BULK_CACHE_KB)
                 with self._transaction():
                     self._in_batch = True
                     yield
@@ -162,16 +159,12 @@ class SqliteStore(Store):
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
-        self._use_cache(BULK_CACHE_KB)
-        try:
-            while chunk := list(islice(rest, PAGES_A_WRITE)):
-                with self._transaction() as rows:
-                    for page in chunk:
-                        rows.remove(page.namespace, page.url)
-                        rows.insert(page)
-                count += len(chunk)
-        finally:
-            self._use_cache(CACHE_KB)
+        while chunk := list(islice(rest, PAGES_A_WRITE)):
+            with self._transaction() as rows:
+                for page in chunk:
+                    rows.remove(page.namespace, page.url)
+                    rows.insert(page)
+            count += len(chunk)
         return count
 
     def confirm(self, namespace: str, url: str) -> None:
@@ -186,10 +179,11 @@ class SqliteStore(Store):
                 pass
 
     def forget(self, namespace: str, url: str) -> bool:
-        with self._transaction() as pages:
-            self._cursor.execute(DELETE_TEXT, (namespace, url))
-            was_stored = pages.remove(namespace, url)
-        self._unconfirmed.pop((namespace, url), None)
+        with self._access:
+            with self._transaction() as pages:
+                self._cursor.execute(DELETE_TEXT, (namespace, url))
+                was_stored = pages.remove(namespace, url)
+            self._unconfirmed.pop((namespace, url), None)
         return was_stored
 
     def put_values(
@@ -256,6 +250,8 @@ class SqliteStore(Store):
                     raise malformed(f"row {wrong[0]} of table page")
                 self._read_ahead()
             deque(chain(self.pages(), self.texts()), maxlen=0)
+            with self._access:
+                self._pages.check_packed()
         except StoreDamaged as error:
             return [str(error.__cause__)]
         return []
@@ -336,11 +332,11 @@ class SqliteStore(Store):
         is_alive = partial(file.is_alive, self._path)
         return Rows(self._connection, self._new_index, is_alive, makes_trees=not self._reading)
 
-    def _new_index(self, column: str) -> DiskIndex | MemoryIndex:
+    def _new_index(self, column: str, newest_id: int) -> DiskIndex | MemoryIndex:
         on_disk = DiskIndex(self._connection, column)
         if self._index == "disk" and (not self._reading or on_disk.has_trees()):
             return on_disk
-        return MemoryIndex(self._connection, column)
+        return MemoryIndex(self._connection, column, newest_id)
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
@@ -354,10 +350,6 @@ class SqliteStore(Store):
             raise malformed(f"stamp: {rows[0][0]}")
         return stamp
 
-    def _use_cache(self, size_kb: int) -> None:
-        with self._access:
-            self._cursor.execute(f"PRAGMA cache_size = -{size_kb}")
-
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
         if self._tentative and self._run is None:
@@ -366,7 +358,17 @@ class SqliteStore(Store):
                     with self._transaction() as pages:
                         begun = file.begin_run(self._connection, self._path, pages.newest_id())
                     self._run = begun
+                    self._pack_again()
         return None if self._run is None else self._run[0]
+
+    def _pack_again(self) -> None:
+        """Leave pages that have gone out of the packed values, once most have."""
+        held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
+        sizes = dict(self._cursor.execute(held).fetchall())
+        if (count := sum(sizes.values()) // PAIR.size) and count > 2 * len(self):
+            for chunk in sizes:
+                with self._transaction() as pages:
+                    pages.pack(chunk)
 
     def _expire(self, table: str, time: str, before: float) -> int:
         """Remove older rows, and return how many; some thousands are one transaction."""
