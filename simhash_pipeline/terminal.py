@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 # They join letters of Persian, of India's scripts and of emoji, and steer nothing.
 JOINERS = "\u200c\u200d"
-_UNBOUNDED = 10**9  # columns: nothing is wrapped
+_UNBOUNDED = 1_000_000  # columns: nothing is wrapped
 _COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
 SHOW_AFTER_SECS = 0.5  # of work, a progress bar
 _REDRAW_SECS = 0.1
@@ -78,13 +78,18 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 def print_lines(lines: Iterable[Line]) -> None:
     """Print for people: row by row on a terminal, else all at once."""
-    console = _console(sys.stdout)
-    rows = chain.from_iterable(drawn(line, console) for line in lines)
     if sys.stdout.isatty():
-        for row in rows:
+        console = _console(sys.stdout)
+        for row in chain.from_iterable(drawn(line, console) for line in lines):
             console.print(row, soft_wrap=True)
     else:
-        print("\n".join(row.plain for row in rows))
+        print("\n".join(chain.from_iterable(map(_plain, lines))))
+
+
+def _plain(line: Line) -> Iterable[str]:
+    if isinstance(line, str):
+        return [printable(line.expandtabs())]
+    return (row.plain for row in drawn(line, _console(sys.stdout)))
 
 
 def drawn(line: Line, console: Console) -> Iterator[Text]:

@@ -335,13 +335,8 @@ class ExplainCommand(Command):
 
     def _explained_line(self, line: Drop, opened: Sequence[Opened]) -> Iterator[Line]:
         """By the line of a drop or near miss, and the twin in the first store that has it."""
-        b = _bare_page(
-            line.namespace,
-            line.url,
-            content=_bits(line.content),
-            structure=_bits(line.structure),
-            title=line.title,
-        )
+        known = {"content": _bits(line.content), "structure": _bits(line.structure)}
+        b = _bare_page(line.namespace, line.url, title=line.title, **known)
         verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
         if line.is_near_miss:
             rejected = why_rejected(line.reason, line, line.thresholds)

@@ -21,6 +21,7 @@ from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.sqlite import rows
 from simhash_pipeline.stores.sqlite.file import APPLICATION_ID
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
@@ -41,6 +42,7 @@ _COLUMNS = {
     "text": ("namespace", "url", "packed", "kept_at"),
     "meta": ("value",),
     "run": ("after_page",),
+    "packed_values": ("name", "chunk", "packed"),
 }
 
 
@@ -49,6 +51,7 @@ class StoreFiles:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "damaged.sqlite"
+        rows.CHUNK = PAGES // 4  # so that few pages have packed values
         self._sound = [_copied(folder, logged) for logged in (0, 1)]
 
     def run(self, chance: random.Random) -> bool:
@@ -205,7 +208,7 @@ def _page(number: int) -> StoredPage:
         article=number,
         sample=bytes(388),
     )
-    return replace(page, content=None, digest=bytes(16)) if number % 7 == 0 else page
+    return replace(page, content=None, digest=bytes(8)) if number % 7 == 0 else page
 
 
 # --- damage
@@ -258,7 +261,7 @@ def _other_values(chance: random.Random, files: Files) -> None:
     table = chance.choice([*_COLUMNS, *["page"] * 5])
     column, value = chance.choice(_COLUMNS[table]), chance.choice(_VALUES)
     row = chance.choice(["", f" WHERE rowid = {chance.randrange(1, PAGES)}"])
-    row = "" if table in ("repeated_text", "meta") else row
+    row = "" if table in ("repeated_text", "meta", "packed_values") else row
     _edited(files, f"UPDATE OR IGNORE {table} SET {column} = {value}{row}")
 
 

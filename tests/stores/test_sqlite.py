@@ -170,10 +170,13 @@ def test_packed_values_are_found_like_others(packed: Path) -> None:
     assert damage(packed) == []
 
 
+@pytest.mark.parametrize(
+    "loss", ["DELETE FROM packed_values", "UPDATE packed_values SET chunk = 1.5"]
+)
 @pytest.mark.parametrize("name", ["content", "digest"])
-def test_missing_packed_values_are_read_from_the_pages(packed: Path, name: str) -> None:
+def test_missing_packed_values_are_read_from_the_pages(packed: Path, name: str, loss: str) -> None:
     with closing(sqlite3.connect(packed, isolation_level=None)) as shell:
-        shell.execute("DELETE FROM packed_values WHERE name = ? AND chunk = 1", (name,))
+        shell.execute(f"{loss} WHERE name = ? AND chunk = 1", (name,))
     assert found_again(packed) == [*FOUND, EVEN]
     assert damage(packed) == [f"malformed chunk 1 of packed values {name}"]
 

@@ -103,9 +103,9 @@ class MemoryIndex:
         chunks = self._cursor.execute(
             "SELECT chunk, packed FROM packed_values WHERE name = ? ORDER BY chunk", (column,)
         ).fetchall()
-        is_whole = len(chunks) == (newest_id + 1) // rows.CHUNK
+        is_whole = [chunk for chunk, _ in chunks] == [*range((newest_id + 1) // rows.CHUNK)]
         if is_whole:
-            self._load(chunks)
+            self._load([packed for _, packed in chunks])
         found = self._cursor.execute(
             f"SELECT id, {column} FROM page WHERE {column} IS NOT NULL AND id BETWEEN ? AND ?",
             (is_whole * len(chunks) * rows.CHUNK, newest_id),
@@ -113,14 +113,14 @@ class MemoryIndex:
         for page_id, value in found:
             self.add(page_id, value)
 
-    def _load(self, chunks: list[tuple[int, bytes]]) -> None:
+    def _load(self, chunks: list[bytes]) -> None:
         if len(chunks) * rows.CHUNK <= FEW_PAGES:
-            for chunk, packed in chunks:
+            for chunk, packed in enumerate(chunks):
                 for place, value in rows.PAIR.iter_unpack(packed):
                     self.add(chunk * rows.CHUNK + place, value)
             return
-        read = [np.frombuffer(packed, "<u2, <u8") for _, packed in chunks]
-        firsts = np.array([chunk * rows.CHUNK for chunk, _ in chunks], np.uint32)
+        read = [np.frombuffer(packed, "<u2, <u8") for packed in chunks]
+        firsts = np.arange(len(chunks), dtype=np.uint32) * np.uint32(rows.CHUNK)
         ids = np.repeat(firsts, [*map(len, read)]) + np.concatenate([part["f0"] for part in read])
         values = np.concatenate([part["f1"] for part in read])
         is_first = self._index.load(values, ids)

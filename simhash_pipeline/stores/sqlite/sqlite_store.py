@@ -366,7 +366,7 @@ class SqliteStore(Store):
         held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
         sizes = dict(self._cursor.execute(held).fetchall())
         if (count := sum(sizes.values()) // PAIR.size) and count > 2 * len(self):
-            for chunk in sizes:
+            for chunk in range(len(sizes)):
                 with self._transaction() as pages:
                     pages.pack(chunk)
 
