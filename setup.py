@@ -44,7 +44,7 @@ URLS = {
 }
 # Each Python has a wheel of its own: the stable ABI can't read a str's characters in place, and a
 # fingerprint takes 3 to 4 % more instructions by it.
-NATIVE = [compiled("_kernel", "_markup", "_rules")]
+NATIVE = [compiled("_kernel", "_markup", "_rules", "_judge")]
 if __name__ == "__main__":
     setup(
         ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE,

@@ -23,7 +23,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, NDArray, np
+from simhash_pipeline import native
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
@@ -226,7 +227,7 @@ class _Pages:
         known = self._known.counts.items() if older else ()
         earlier = [[block] * round(count * older / self._known.pages) for block, count in known]
         said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
-        found = _recurring(np.sort(np.frombuffer(said, np.uint16), kind="stable"))
+        found = _recurring(said)
         before, self.template = self.template, Template(self.template.structure, pages, found)
         is_known = (before.pages, before.repeated, before.recurring) == (
             pages,
@@ -236,8 +237,11 @@ class _Pages:
         return None if is_known else self.template
 
 
-def _recurring(blocks: NDArray[np.uint16]) -> dict[int, int]:
-    """The blocks that are eight times or more among these, which rise, and how often each."""
+def _recurring(said: bytes) -> dict[int, int]:
+    """The blocks that are eight times or more among these, rising, and how often each."""
+    if native.kernel is not None:
+        return dict(sorted(native.kernel.recurring(said, LEAST_PAGES).items()))
+    blocks = np.sort(np.frombuffer(said, np.uint16), kind="stable")
     again = blocks[LEAST_PAGES - 1 :]  # of nine equal ones these are the eighth and the ninth
     often = Counter(again[again == blocks[: len(again)]].tolist())
     return {block: times + LEAST_PAGES - 1 for block, times in often.items()}

@@ -140,6 +140,11 @@ def sample_similarity(
         equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
         similarity 3 / (3 + 3)
     """
+    if native.kernel is not None:
+        sets = (each for one in templates for each in (one.repeated, one.recurring))
+        found = native.kernel.similarity(a, b, *sets, only_main)
+        if found is not None:
+            return found if found >= 0 else None
     samples = list(map(_marked, (a, b), templates))
     limit = min(whole for whole, _ in samples)
     one, other = (

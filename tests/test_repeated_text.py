@@ -1,10 +1,13 @@
 """What pages of a template repeat is left out of comparisons, and nobody can plant it."""
 
+from array import array
 from collections.abc import Iterable
 from random import Random
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
 from simhash_pipeline.errors import StoreDamaged
@@ -17,11 +20,13 @@ from simhash_pipeline.repeated_text import (
     UNKNOWN,
     RepeatedText,
     Template,
+    _recurring,
     page_specific,
     template_of,
     unpacked,
     with_template,
 )
+from tests.same import by_python
 
 SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in "lnrst"]
 OPTIONS = Options()
@@ -97,6 +102,14 @@ def test_a_block_on_half_of_the_last_pages_is_repeated_text_and_on_eight_it_recu
         recent = Recent()
         found = [recent.add(HOST, 0, [1] if page < on else [100 + page]) for page in range(64)]
         assert ({*found[-1].repeated}, {*found[-1].recurring}) == (repeated, recurring)
+
+
+@given(st.lists(st.integers(0, 9) | st.integers(65_530, 65_535), max_size=200))
+def test_the_kernel_counts_as_the_python_does(blocks: list[int]) -> None:
+    said = array("H", blocks).tobytes()
+    with by_python():
+        expected = _recurring(said)
+    assert list(_recurring(said).items()) == list(expected.items())
 
 
 def test_what_is_no_longer_repeated_is_no_longer_repeated_text() -> None:

@@ -1,3 +1,4 @@
+from contextlib import nullcontext
 from random import Random
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.page.visible import BLOCK_BITS, packed_sample, visible_text
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, packed_sample, visible_text
 from simhash_pipeline.repeated_text import NO_BLOCKS, Blocks, Template
 from simhash_pipeline.specific_text import (
     KEPT_WINDOWS,
@@ -175,3 +176,42 @@ def test_the_kernel_packs_as_the_python_does(
     with by_python():
         packed = specific_sample(taken, repeated)
     assert specific_sample(taken, repeated) == packed
+
+
+BLOCKS = [*range(6), *range(MAIN, MAIN + 6)]
+COMMON_WINDOWS = st.dictionaries(st.integers(0, 30), st.sampled_from(BLOCKS), max_size=64)
+SETS = st.frozensets(st.sampled_from(range(6)), max_size=3)
+
+
+@given(
+    st.tuples(COMMON_WINDOWS, COMMON_WINDOWS),
+    st.tuples(st.integers(0, 30), st.integers(0, 30)),
+    st.tuples(SETS, SETS, SETS, SETS),
+    st.booleans(),
+)
+def test_the_kernel_compares_as_the_python_does(
+    windows: tuple[dict[int, int], dict[int, int]],
+    limits: tuple[int, int],
+    sets: tuple[Blocks, Blocks, Blocks, Blocks],
+    only_main: bool,
+) -> None:
+    a, b = (
+        pack(limit << 8, [(window << 8, block) for window, block in sorted(taken.items())])
+        for taken, limit in zip(windows, limits, strict=True)
+    )
+    mine, its = both(*sets[:2])[0], both(*sets[2:])[0]
+    with by_python():
+        expected = sample_similarity.__wrapped__(a, b, (mine, its), only_main=only_main)
+    assert sample_similarity(a, b, (mine, its), only_main=only_main) == expected
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60))
+def test_the_kernel_refuses_what_is_no_sample_as_the_python_does(a: bytes, b: bytes) -> None:
+    answers = []
+    for chosen in (by_python, nullcontext):
+        with chosen():
+            try:
+                answers.append(str(sample_similarity.__wrapped__(a, b)))
+            except StoreDamaged:
+                answers.append("damaged")
+    assert answers[0] == answers[1]

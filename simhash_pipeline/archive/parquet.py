@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Record
@@ -121,6 +120,8 @@ def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
         batch = batch.set_column(place, time_field, midnights)
     if place >= 0 and pa.types.is_timestamp(batch.schema.types[place]):
         units = batch.column(place).cast(pa.int64()).cast(pa.float64(), safe=False)
+        import pyarrow.compute as pc  # 20 MB, with numpy
+
         seconds = pc.divide(units, float(_UNITS_A_SECOND[batch.schema.types[place].unit]))
         batch = batch.set_column(place, time_field, seconds)
     columns = map(_values, batch.columns)

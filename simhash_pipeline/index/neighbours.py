@@ -43,6 +43,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
+from simhash_pipeline import native
 from simhash_pipeline.bits import (
     BITS,
     MAX_DISTANCE_BITS,
@@ -101,6 +102,10 @@ class FingerprintIndex:
         packed_bits(value)  # refuses what is no fingerprint
         keys, probes = self._keys(value), self._probes[max_distance_bits]
         joined = b"".join([self._buckets[keys[block] ^ mask] for block, mask in probes])
+        if native.kernel is not None:
+            found = native.kernel.near_words(joined, value, max_distance_bits, FEW)
+            if found is not None:
+                return _sorted(found, value)[:limit]
         if len(joined) > SIZE * ONE_BY_ONE:
             return nearest(np.frombuffer(joined, WORD), value, max_distance_bits, limit)
         words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)

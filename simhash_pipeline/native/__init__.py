@@ -6,6 +6,7 @@ big-endian machines.
     _kernel.c  text to hashes and votes    called by page/compiled.py, folding.py and titles.py
     _markup.c  markup to blocks            a part of it, called by page/compiled.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
+    _judge.c   samples and fingerprints    a part of it, called where pages are judged
 """
 
 from __future__ import annotations
@@ -49,8 +50,13 @@ class Kernel(Hashable, Protocol):
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
     is_plain: Callable[[bytes], bool]
     spelled: Callable[[str, bytes], str | None]
+    sentences: Callable[[str, str], list[str]]
+    doubtful: Callable[..., list[int]]
     places: Callable[[tuple[str, ...], bytes, str, str, int], list[tuple[int, str]]]
     kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]
+    similarity: Callable[..., float | None]
+    near_words: Callable[[bytes, int, int, int], list[int] | None]
+    recurring: Callable[[bytes, int], dict[int, int]]
     set_markup: Callable[..., None]
     read_markup: Callable[[bytes, int], MarkupRead | str]
     set_rules: Callable[[bytes, dict[str, int], dict[str, int], str, str, str], None]

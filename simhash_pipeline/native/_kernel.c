@@ -11,6 +11,8 @@
 #include "_murmur3.h"
 
 PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *);    /* _rules.c */
+PyObject *kept_sample(PyObject *, PyObject *), *similarity(PyObject *, PyObject *); /* _judge.c */
+PyObject *near_words(PyObject *, PyObject *), *recurring(PyObject *, PyObject *);
 PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject *); /* _markup.c */
 
 #define BMP 0x10000u
@@ -611,8 +613,6 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 /* ---- the sample of visible text */
 
 #define TAKEN_ROOM 512
-#define KEPT_ROOM 64
-#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1)) /* blocks, steps, places */
 #define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
@@ -750,81 +750,6 @@ done:
     return answer;
 }
 
-/* ---- the sample that a store keeps: see specific_text.py */
-
-static uint32_t number_at(const uint8_t *at, int bytes) {
-    uint32_t number = 0;
-    while (bytes--) number = number << 8 | at[bytes];
-    return number;
-}
-
-static size_t put_bits(uint8_t *to, size_t place, uint32_t number, int width) {
-    for (int bit = 0; bit < width; bit++, place++)
-        if (number >> bit & 1) to[place >> 3] |= (uint8_t)(1u << (place & 7));
-    return place;
-}
-
-static int width_of(uint32_t number) {
-    int width = 0;
-    for (; number; number >>= 1) width++;
-    return width;
-}
-
-PyDoc_STRVAR(kept_sample_doc, "kept_sample(sample, repeated, most): packed; None if it was already.");
-static PyObject *kept_sample(PyObject *module, PyObject *args) {
-    PyObject *repeated;
-    const uint8_t *raw;
-    Py_ssize_t size, most;
-    uint32_t windows[KEPT_ROOM], limit, last_kept = 0, steps = 0;
-    uint16_t of[KEPT_ROOM], blocks[KEPT_ROOM];
-    uint8_t out[PACKED_ROOM] = {0};
-    size_t kept = 0, count = 0, distinct = 0, place, at;
-    int width, place_width;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#O!n", &raw, &size, &PyFrozenSet_Type, &repeated, &most)) return NULL;
-    if (size % 6 != 4 || most < 1 || most > KEPT_ROOM) Py_RETURN_NONE;
-    limit = number_at(raw, 4);
-    for (raw += 4; size >= 10; size -= 6, raw += 6) {
-        uint32_t window = number_at(raw, 4), block = number_at(raw + 4, 2);
-        if (kept && window <= last_kept) Py_RETURN_NONE; /* damaged */
-        if (PySet_GET_SIZE(repeated)) {
-            PyObject *number = PyLong_FromUnsignedLong(block & 0x7FFF);
-            int is_repeated = number == NULL ? -1 : PySet_Contains(repeated, number);
-            Py_XDECREF(number);
-            if (is_repeated < 0) return NULL;
-            if (is_repeated) continue;
-        }
-        if (kept == (size_t)most) { /* there are more: it is whole up to the last one */
-            limit = last_kept;
-            break;
-        }
-        kept++;
-        last_kept = window;
-        if (count && windows[count - 1] == window >> 8) continue; /* the first is kept */
-        windows[count] = window >> 8;
-        of[count++] = (uint16_t)block;
-    }
-    for (size_t i = 0; i < count; i++) { /* the blocks, rising */
-        for (at = 0; at < distinct && blocks[at] < of[i];) at++;
-        if (at < distinct && blocks[at] == of[i]) continue;
-        memmove(blocks + at + 1, blocks + at, (distinct++ - at) * sizeof *blocks);
-        blocks[at] = of[i];
-    }
-    for (size_t i = 0; i < count; i++) /* the bits of the largest step: those of all steps together */
-        steps |= windows[i] - (i ? windows[i - 1] : 0);
-    width = width_of(steps), place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
-    place = put_bits(out, 0, limit, 32);
-    out[4] = (uint8_t)count, out[5] = (uint8_t)distinct, out[6] = (uint8_t)width, place = 56;
-    for (size_t i = 0; i < distinct; i++) place = put_bits(out, place, blocks[i], 16);
-    for (size_t i = 0; i < count; i++) {
-        for (at = 0; blocks[at] != of[i];) at++;
-        place = put_bits(out, place, (uint32_t)at, place_width);
-        place = put_bits(out, place, windows[i] - (i ? windows[i - 1] : 0), width);
-    }
-    size = (Py_ssize_t)((place + 7) / 8);
-    return PyBytes_FromStringAndSize((const char *)out, size % 6 == 4 ? size + 1 : size);
-}
-
 /* ---- where a title's words stand: see page/titles.py */
 
 #define AROUND_CHARS 60
@@ -911,6 +836,119 @@ static PyObject *places(PyObject *module, PyObject *args) {
     return found;
 }
 
+/* ---- the sentences of a text: see page/fingerprint.py */
+
+PyDoc_STRVAR(sentences_doc, "sentences(text, stops): as fingerprint.py's sentences.");
+static PyObject *sentences(PyObject *module, PyObject *args) {
+    PyObject *text, *stops, *found;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "UU", &text, &stops)) return NULL;
+    Py_ssize_t size = PyUnicode_GET_LENGTH(text), most = PyUnicode_GET_LENGTH(stops), at = 0;
+    int width = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    found = PyList_New(0);
+    while (found != NULL && at < size) {
+        Py_ssize_t first = at, last;
+        int is_begun = 0;
+        for (; at < size; at++) {
+            Py_UCS4 c = PyUnicode_READ(width, data, at);
+            int is_stop = c == '.' || c == '!' || c == '?';
+            if (!is_stop && c != '\n' && (c < 128 || PyUnicode_FindChar(stops, c, 0, most, 1) < 0)) is_begun = 1;
+            else if (!is_begun) first = at + 1;
+            else if (!is_stop || (at + 1 < size && PyUnicode_READ(width, data, at + 1) == ' ')) {
+                at += c != '\n';
+                break;
+            }
+        }
+        for (last = at; last > first && Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, last - 1));) last--;
+        while (first < last && Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, first))) first++;
+        if (first < last) {
+            PyObject *said = PyUnicode_Substring(text, first, last);
+            if (said == NULL || PyList_Append(found, said) < 0) Py_CLEAR(found);
+            Py_XDECREF(said);
+        }
+    }
+    return found;
+}
+
+/* ---- lines that may lose a counter: see page/counters.py */
+
+#define TAIL_ROOM 64 /* a counter without a number is shorter */
+
+static int is_letter(uint8_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
+
+/* Whether it ends a word; control characters do as well as white space. */
+static int is_parting(uint8_t c) { return c <= ' ' || (c <= '9' && c >= '0') || strchr("!\"'(),-./:;?[]|", c); }
+
+/* Whether a set has these letters, in lower case; -1 with an exception. */
+static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
+    PyObject *word = PyUnicode_New(size, 127);
+    int found;
+    if (word == NULL) return -1;
+    for (Py_ssize_t i = 0; i < size; i++) PyUnicode_1BYTE_DATA(word)[i] = letters[i] | 32;
+    found = PySet_Contains(words, word);
+    Py_DECREF(word);
+    return found;
+}
+
+/* Whether the tokens at the line's end, in a row, are those of a counter without a number. */
+static int ends_with_counter(const uint8_t *line, Py_ssize_t size, PyObject *counters, PyObject *ends) {
+    uint8_t tail[TAIL_ROOM];
+    int found = 1, is_whole = 0;
+    for (Py_ssize_t at = size, room = TAIL_ROOM; at > 0 && room > 0 && found > 0 && !is_whole; at--) {
+        if (line[at - 1] <= ' ' || strchr(":()._", line[at - 1])) continue;
+        tail[--room] = line[at - 1];
+        is_whole = has_word(counters, tail + room, TAIL_ROOM - room);
+        if (is_whole == 0) found = has_word(ends, tail + room, TAIL_ROOM - room);
+    }
+    return found < 0 ? found : is_whole;
+}
+
+/* sets: words, days, ends, counters */
+static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, PyObject **sets) {
+    int has_digit = 0, found = 0;
+    for (Py_ssize_t i = 0; i < size; i++) has_digit |= line[i] >= '0' && line[i] <= '9';
+    if (is_main && !has_digit) {
+        Py_ssize_t first;
+        while (size && !is_letter(line[size - 1])) size--;
+        for (first = size; first && is_letter(line[first - 1]);) first--;
+        found = size > first ? has_word(sets[2], line + first, size - first) : 0;
+        return found > 0 ? ends_with_counter(line, size, sets[3], sets[2]) : found;
+    }
+    for (Py_ssize_t i = 0, first; i < size && !found; i++) {
+        int is_word = 1;
+        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= is_letter(line[i]);
+        if (i > first && is_word) found = has_word(sets[!has_digit], line + first, i - first);
+    }
+    return found;
+}
+
+PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends, counters): places of lines.");
+static PyObject *doubtful(PyObject *module, PyObject *args) {
+    PyObject *lines, *sets[4], *found;
+    const char *mains;
+    Py_ssize_t count, most;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
+                          &PySet_Type, &sets[1], &PySet_Type, &sets[2], &PySet_Type, &sets[3]))
+        return NULL;
+    if (count != PyList_GET_SIZE(lines)) return PyErr_Format(PyExc_ValueError, "each line is main text or not");
+    found = PyList_New(0);
+    for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
+        PyObject *line = PyList_GET_ITEM(lines, i), *place;
+        int is_doubtful = 1;
+        if (!PyUnicode_Check(line)) PyErr_Format(PyExc_TypeError, "a line is a str");
+        else if (PyUnicode_GET_LENGTH(line) > most) continue;
+        else if (PyUnicode_IS_ASCII(line))
+            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), mains[i], sets);
+        if (is_doubtful == 0) continue;
+        place = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
+        if (place == NULL || PyList_Append(found, place) < 0) Py_CLEAR(found);
+        Py_XDECREF(place);
+    }
+    return found;
+}
+
 /* ---- the bytes of a page */
 
 /* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
@@ -956,9 +994,14 @@ static PyMethodDef functions[] = {
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"spelled", spelled, METH_VARARGS, spelled_doc},
+    {"sentences", sentences, METH_VARARGS, sentences_doc},
+    {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
     {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
-    {"kept_sample", kept_sample, METH_VARARGS, kept_sample_doc},
+    {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},
+    {"similarity", similarity, METH_VARARGS, "similarity(a, b, their sets, only_main): below 0: none; None: ask Python"},
+    {"near_words", near_words, METH_VARARGS, "near_words(packed, value, bits, most): those near; None if more"},
+    {"recurring", recurring, METH_VARARGS, "recurring(packed, least): how often each comes that comes so often"},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from simhash_pipeline import native
 from simhash_pipeline.page.folding import MARKS
 from simhash_pipeline.page.segment import UNSPACED
 
@@ -29,6 +31,7 @@ _TOKEN = re.compile(
 _ASCII_TOKEN = re.compile(  # the same, three times as fast
     r"\d+(?:[.,:h]\d+)*[km]?(?![a-zA-Z])|\d+|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
+_PLAIN_WORD = re.compile("[a-z]+")
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 _MAX_TOKENS = 24  # of a counter
 _FEW = 16  # words of counters in a page's short lines, mostly
@@ -42,22 +45,40 @@ _PARTING = b"!\"'(),-./:;?[]|0123456789"
 _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
 
-def doubtful(lines: Sequence[str]) -> Iterator[int]:
-    """The places of short lines that may have counters: a word of one, or another script.
+def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
+    """The places of short lines that `without_counters` may change.
 
-    Those of ASCII are asked at once, as texts have a line a sentence, and few have such a word.
+    Of those of ASCII one in the main text without a digit does if a counter ends it, others if they
+    have a word of one.
     """
+    keys = _keys()
+    if native.kernel is not None:
+        sets = keys.words, keys.days, keys.ends, keys.unnumbered
+        return native.kernel.doubtful(lines, bytes(is_main), MAX_LINE, *sets)
     # Long ones have none, and would fill the memory of short ones.
     short = [line if len(line) <= MAX_LINE else "" for line in lines]
-    words = _keys().words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
-    days = _keys().days & words
+    # Asked at once, as few lines have such a word.
+    words = keys.words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
+    days, found = keys.days & words, list[int]()
     for place, line in enumerate(short):
+        lower, has_digit = line.lower(), _DIGIT.search(line)
+        asked = words if has_digit else days
         if not line.isascii():
-            yield place
-        elif words:
-            lower, asked = line.lower(), words if _DIGIT.search(line) else days
-            if len(asked) > _FEW or [word for word in asked if word in lower]:
-                yield place
+            found.append(place)
+        elif is_main[place] and not has_digit:
+            found += [place] * _ends_with_counter(lower)
+        elif len(asked) > _FEW or [word for word in asked if word in lower]:
+            found.append(place)
+    return found
+
+
+def _ends_with_counter(lower: str) -> bool:
+    keys = _keys()
+    if keys.ends.isdisjoint(_PLAIN_WORD.findall(lower)[-1:]):
+        return False
+    said = re.sub(r"[^a-z]+\Z", "", "".join(_ASCII_TOKEN.findall(lower)))
+    tails = takewhile(keys.ends.__contains__, (said[at:] for at in range(len(said) - 1, -1, -1)))
+    return not keys.unnumbered.isdisjoint(tails)
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -155,6 +176,8 @@ class _Keys(NamedTuple):
     days: set[str]  # the same of days without a number
     characters: set[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
+    unnumbered: set[str]  # those of `kinds` of ASCII without a number
+    ends: set[str]  # of their texts, by any number of characters
     begins: set[str]  # of the texts of `kinds`, by one character, two and three
 
 
@@ -176,5 +199,8 @@ def _keys() -> _Keys:
             else:
                 words.add(word)
                 days |= {word} if is_day else set()
+    unnumbered = {text for text in kinds if text.isascii() and "#" not in text}
+    ends = {text[at:] for text in unnumbered for at in range(len(text))}
     begins = {text[:end] for text in kinds for end in range(1, _BEGIN + 1)}
-    return _Keys(kinds, words, days, characters, re.compile("|".join(unspaced)), begins)
+    unspaced_days = re.compile("|".join(unspaced))
+    return _Keys(kinds, words, days, characters, unspaced_days, unnumbered, ends, begins)

@@ -326,6 +326,8 @@ class Fingerprinter:
 
 def sentences(text: str) -> list[str]:
     """The blocks of a text, which has no boxes: what texts of one template share are sentences."""
+    if native.kernel is not None:
+        return native.kernel.sentences(text, _STOPS)
     return [said for found in _SENTENCE.findall(text) if (said := found.strip())]
 
 

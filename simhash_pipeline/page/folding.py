@@ -16,12 +16,14 @@ from typing import TypeAlias
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import NDArray, np
+from simhash_pipeline.native import Kernel
 from simhash_pipeline.page.han import HAN
 
 Units: TypeAlias = "NDArray[np.uint16]"
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
 # space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"
+_INVISIBLE = re.compile(f"[{IN_WORDS}]")
 # Between Persian letters it is as good as a space; in India's scripts it is invisible, too.
 _NON_JOINER = "\u200c"
 _SPACING = re.compile("(?<=[\u0600-\u06ff])\u200c")
@@ -63,6 +65,7 @@ FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
+_MAX_ASKED = 2_000  # characters of words that Python spells alone: a fifth of a millisecond
 _MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
@@ -123,7 +126,7 @@ def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
     if text.isascii():
         return text
-    if native.kernel is not None and (said := native.kernel.spelled(text, folds())) is not None:
+    if native.kernel is not None and (said := _spelled_by(native.kernel, text)) is not None:
         return said
     units = _units(text.replace("…", "..."))
     found = _alone().take(units)
@@ -135,6 +138,38 @@ def spelled(text: str) -> str:
             text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
         found = _letters().take(_units(nfkc(text)))
     return _text(found[found != _DROPPED])
+
+
+def _spelled_by(kernel: Kernel, text: str) -> str | None:
+    """The text spelled by the kernel, and by Python the words that it doesn't spell.
+
+    None if these are so many that numpy takes less time; it needs memory and time to begin.
+    """
+    if (said := kernel.spelled(text, folds())) is not None:
+        return said
+    found, left = dict[str, str | None](), _MAX_ASKED
+    lines = [(line, kernel.spelled(line, folds())) for line in text.split("\n")]
+    for word in chain.from_iterable(line.split(" ") for line, said in lines if said is None):
+        found[word] = kernel.spelled(word, folds())
+        left -= len(word) if found[word] is None else 0
+        if left < 0:
+            return None
+    words = {word: _spelled_word(word) if said is None else said for word, said in found.items()}
+    return "\n".join(
+        " ".join(map(words.__getitem__, line.split(" "))) if said is None else said
+        for line, said in lines
+    )
+
+
+def _spelled_word(word: str) -> str:
+    said = _SPACING.sub(" ", _paired(_INVISIBLE.sub("", word))).replace(_NON_JOINER, "")
+    said = unicodedata.normalize("NFKC", _without_mark_rows(said))
+    return _paired(said.translate(_by_code()).replace(chr(_DROPPED), ""))
+
+
+def _paired(text: str) -> str:
+    """The text with each two surrogates as the character that they are."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def spelled_lines(lines: list[str]) -> list[str]:
@@ -173,8 +208,8 @@ def nfkc(text: str) -> str:
     if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
         others = np.flatnonzero(~is_mark)
         is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-        if is_long and (found := "".join(filter(_is_mark, set(text)))):
-            text = re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text)
+        if is_long:
+            text = _without_mark_rows(text)
     if unicodedata.is_normalized("NFKC", text):
         return text
     # np.unique imports numpy.ma, which nothing else needs.
@@ -185,6 +220,11 @@ def nfkc(text: str) -> str:
     for code, fold in folds.items():
         text = text.replace(chr(code), fold)
     return unicodedata.normalize("NFKC", text)
+
+
+def _without_mark_rows(text: str) -> str:
+    found = "".join(filter(_is_mark, set(text)))
+    return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
 
 
 def single_fold(character: str) -> str | None:

@@ -222,6 +222,8 @@ def name_of(
     Two headings are looked at, as the first may be the site's name, and where there is none the
     first line.
     """
+    if not (title or headings or first_line):
+        return Name("", "", SAID, None)
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
     named = (each for each in cut if any(map(str.isalpha, each)))  # no number of a list

@@ -77,7 +77,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     `is_main` says which blocks are the main text; hidden blocks follow the visible ones.
     """
     masks = bytearray(len(is_main))
-    if True not in is_main:
+    if True not in is_main or all(is_main):
         return bytes(masks)
     start, end = box_around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
@@ -121,7 +121,7 @@ def article_digest(
     if not texts:
         return None
     chosen: Sequence[int] = range(len(texts))
-    if masks and True in is_main:
+    if masks and True in is_main and not all(is_main):
         start, end = box_around(page, is_main)
         chosen = [
             i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
@@ -135,10 +135,11 @@ def article_digest(
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
-    for place in doubtful(said):
+    for place in doubtful(said, [is_main[i] for i in chosen]):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
-    return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])
+    of_all = _digest([title, *texts])
+    return (of_all if said == texts else _digest([title, *said])) << ARTICLE_SHIFT | of_all
 
 
 def _digest(texts: list[str]) -> int:

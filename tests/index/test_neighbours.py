@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
 from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.index import neighbours
 from simhash_pipeline.index.neighbours import FingerprintIndex
+from tests.same import by_python
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
 
 WIDTHS = [32, 64]  # of values; the preset java32 makes narrow ones
 
@@ -53,8 +56,9 @@ def repeated(width: int, rng: random.Random) -> list[int]:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 @pytest.mark.parametrize("in_bulk", [True, False])
+@pytest.mark.parametrize("chosen", [nullcontext, by_python])
 def test_every_distance_answers_like_brute_force(
-    width: int, values_of: Values, in_bulk: bool
+    width: int, values_of: Values, in_bulk: bool, chosen: Callable[[], AbstractContextManager[None]]
 ) -> None:
     rng = random.Random(width)
     values = values_of(width, rng)
@@ -68,7 +72,9 @@ def test_every_distance_answers_like_brute_force(
     for k in range(9):
         for value in rng.sample(values, 15):
             for asked in (flipped(value, width, k, rng), flipped(value, width, k + 1, rng)):
-                assert index.near(asked, k) == brute_force(different, asked, k)
+                with chosen():
+                    found = index.near(asked, k)
+                assert found == brute_force(different, asked, k)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -17,7 +17,16 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import boilerplate, compiled, folding, segment, titles, visible
+from simhash_pipeline.page import (
+    boilerplate,
+    compiled,
+    counters,
+    folding,
+    segment,
+    titles,
+    visible,
+)
+from simhash_pipeline.page.fingerprint import sentences
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from tests.cli.simhash_command import Simhash
@@ -66,6 +75,14 @@ def test_the_kernel_spells_as_the_python_does(text: str) -> None:
     said = folding.spelled(text)
     with by_python():
         assert folding.spelled(text) == said
+
+
+@given(st.text(st.sampled_from("ab. !?\n\t。।\u3000\x1c港"), max_size=60))
+@examples(1_000)
+def test_the_kernel_finds_sentences_as_the_python_does(text: str) -> None:
+    found = sentences(text)
+    with by_python():
+        assert sentences(text) == found
 
 
 def test_the_kernel_asks_of_what_is_to_be_composed_sorted_or_left_out() -> None:
@@ -383,3 +400,38 @@ print(make("<p>渔船安全返回港口".encode()).tokens)
     command = [sys.executable, "-c", program]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == ["6", "4", "4"]
+
+
+def test_an_english_crawl_loads_no_numpy() -> None:
+    """Its templates are learnt, and signs are spelled, without: it takes 25 MB."""
+    program = """
+import sys
+from simhash_pipeline import Judge
+judge = Judge("memory:")
+for page in range(20):
+    said = "".join(f"<p>№ {n + page}: at 30℃ boats™ α and e\u0301 came home." for n in range(30))
+    judge.judge(f"https://harbour.example/{page}", f"<title>Boats {page}</title>{said}")
+print("numpy" in sys.modules)
+"""
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["False"]
+
+
+@given(st.data())
+@examples(1_000)
+def test_lines_that_may_lose_a_counter_are_found_both_ways(data: st.DataObject) -> None:
+    """Lines are made of words of counters, marks and numbers."""
+    keys = counters._keys()
+    others = ["5", "10:12", "1,207", ",", ".", "-", "_", ":", "AGO", "an", "l'"]
+    words = st.sampled_from([*sorted(keys.words), *others])
+    parts = data.draw(st.lists(words, max_size=6)) + data.draw(
+        st.lists(st.sampled_from(sorted(keys.kinds)), max_size=2)
+    )
+    line = data.draw(st.sampled_from(["", " "])).join(parts).replace("#", "7")
+    is_main, is_above = data.draw(st.booleans()), data.draw(st.booleans())
+    left = counters.without_counters(line, is_main=is_main, is_above=is_above)
+    found = counters.doubtful([line], [is_main])
+    with by_python():
+        expected = counters.doubtful([line], [is_main])
+    assert left == line or found == expected == [0]
