@@ -9,7 +9,8 @@ item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
     values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which one bit
-              is set for what no page shows; zeros if it doesn't count
+              is set for what no page shows, and one for a part of its address; zeros if it
+              doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together.
@@ -64,6 +65,8 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
+_OWN = "\0\1"  # before what no page shows but is a part of its address
+_UNSEEN_BIT, _OWN_BIT = 1, 2
 _OF_LIST = "\0"  # behind the name of what is in a list
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
@@ -293,9 +296,14 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
 
 def _unseen(value: _Value, page: Page) -> str:
-    """What counts of a value that the page doesn't show: nothing of what the crawl adds."""
+    """What counts of a value that the page doesn't show: nothing of what the crawl adds.
+
+    A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
+    """
     if not value.plain or _is_crawls(value.name) or path_of(value.text):
         return ""
+    if page.is_own_address(value.text):
+        return f"{_OWN}{value.plain}"
     return f"{_UNSEEN}{value.plain}" if page.lacks(value.text, value.plain) else ""
 
 
@@ -347,6 +355,7 @@ def _has_words(value: str) -> bool:
 
 def _row(said: list[_Value], page: Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
+    said = [one._replace(kept="") if one.kept.startswith(_OWN) else one for one in said]
     is_whole = all(one.kept or not one.plain or is_of_the_crawl(one.text) for one in said)
     counted = [one for one in said if one.kept]
     is_named = any(page.links_once(one.text) for one in counted)
@@ -381,9 +390,10 @@ def _packed(
 
 
 def _value_of(kept: list[str]) -> bytes:
-    """Its last bit of the first byte is set for what no page shows."""
-    first, *rest = hash_of("\0".join(sorted({each.lstrip(_UNSEEN) for each in kept})), 3)
-    return bytes([first & ~1 | (kept[0][0] == _UNSEEN), *rest])
+    """3 bytes: see the module."""
+    first, *rest = hash_of("\0".join(sorted({each.lstrip(_OWN) for each in kept})), 3)
+    marks = _UNSEEN_BIT * kept[0].startswith(_UNSEEN) | _OWN_BIT * kept[0].startswith(_OWN)
+    return bytes([first & ~(_UNSEEN_BIT | _OWN_BIT) | marks, *rest])
 
 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
@@ -411,10 +421,12 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
-    other = bytes(n for n in mine if n in its and any(its[n]) and not _are_one(mine[n], its[n]))
+    other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     if others[0] & TEXT and not is_named:
         return b"" if structure_bits is None else other
-    lacking = bytes(name for name in mine if not any(its.get(name, b"")))
+    lacking = bytes(
+        name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)
+    )
     if values[0] & ROW:
         return other or lacking or b"\0"
     if is_named:
@@ -431,12 +443,15 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
 
 
 def _is_unseen(value: bytes) -> bool:
-    return value[0] & 1 > 0
+    return value[0] & _UNSEEN_BIT > 0
 
 
-def _are_one(value: bytes, other: bytes) -> bool:
-    """Whether or not their pages show them."""
-    return value[1:] == other[1:] and value[0] | 1 == other[0] | 1
+def _are_two(value: bytes, other: bytes) -> bool:
+    """Whether or not their pages show them; parts of two addresses say nothing."""
+    if value[0] & other[0] & _OWN_BIT:
+        return False
+    marks = _UNSEEN_BIT | _OWN_BIT
+    return value[1:] != other[1:] or value[0] | marks != other[0] | marks
 
 
 def has(values: bytes | None, flag: int) -> bool:

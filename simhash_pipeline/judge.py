@@ -29,7 +29,7 @@ from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
+from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_key, site_of
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Judge:
     def _decide(
         self, page: StoredPage, view: View, names: Mapping[int, str]
     ) -> tuple[Action, Verdict]:
-        """Unchanged? Else its twin, a twin that may yet go, a page that gives way, a near miss.
+        """Unchanged? Edited? Else its twin, one that may yet go, one that gives way, a near miss.
 
         The first of these that is found; else the page is new. If a known page has become a copy,
         its record is removed; that of a list stays, as its other rows are its own.
@@ -219,7 +219,8 @@ class Judge:
         if previous and not originals and twins.is_unchanged(page, previous, self.options):
             return Action.RENEW, self._unchanged(page, previous, view)
         found: dict[str, Neighbour] = {}
-        for neighbour in chain(originals, self._neighbours(page, view)):
+        is_edited = not originals and self._is_edited(page, previous, view)
+        for neighbour in chain(originals, () if is_edited else self._neighbours(page, view)):
             found.setdefault(what := self._what_is(neighbour, page, view), neighbour)
             if what == "twin":
                 break
@@ -234,11 +235,26 @@ class Judge:
             verdict = self._near_miss(page, near_miss, view, names)
         else:
             verdict = verdict_of(page, "new" if page.content is not None else "thin")
-        if previous and verdict.reason != "canonical":
+        if is_edited or (previous and verdict.reason != "canonical"):
             verdict = replace(verdict, reason="changed")
         if previous and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(previous.item_values)))
         return Action.KEEP, verdict
+
+    def _is_edited(self, page: StoredPage, previous: StoredPage | None, view: View) -> bool:
+        """Whether a known page says something else: that comes out, though another says it too.
+
+        Known is also what an earlier run met at an address that differs in tracking alone.
+        """
+        if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
+            return False
+        if previous is not None:
+            is_same_kind = twins.in_one_template(page, previous)
+            return is_same_kind and twins.items_differ(page, previous)
+        same = islice(view.same("address"), MAX_SAME)
+        known = [other for other in same if is_one_visit(page.url, other.url)]
+        is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
+        return is_earlier and not twins.is_unchanged(page, known[-1], self.options)
 
     def _unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> Verdict:
         dropped = self.options.unchanged == "drop" or self._memory.is_repeat(page, previous)

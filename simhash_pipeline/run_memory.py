@@ -46,6 +46,10 @@ class RunMemory:
         is_first = hash((page.namespace, page.url)) in self._stored_at_once
         return is_first or (self._began is not None and page.seen_at > self._began)
 
+    def is_earlier(self, page: StoredPage) -> bool:
+        """Whether the page is of an earlier run alone."""
+        return self._began is not None and not self.has_seen(page)
+
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""
         if self._began is None or say_more(page.item_values, previous.item_values):

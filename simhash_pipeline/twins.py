@@ -209,7 +209,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
 
     What the item said is not known of a page that was stored without it.
     """
-    if _items_differ(page, previous):
+    if items_differ(page, previous):
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
@@ -224,7 +224,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     )
 
 
-def _items_differ(page: StoredPage, previous: StoredPage) -> bool:
+def items_differ(page: StoredPage, previous: StoredPage) -> bool:
     """Whether the item of the same address says something else, or a value has gone.
 
     Whatever their structures: a sale may bring a box. A value from another page isn't this one's.

@@ -84,6 +84,11 @@ def is_declared(key: str, address: bytes | None) -> bool:
     return key == _without_tracking(key) and address == place_id(key)
 
 
+def is_one_visit(key: str, other: str) -> bool:
+    """Whether two pages' keys differ in tracking alone."""
+    return place_id(_without_tracking(key)) == place_id(_without_tracking(other))
+
+
 def address_of(key: str, canonical_url: str | None) -> bytes:
     """8 bytes of `declared_url`, without what makes no other page, as a slash at the end."""
     return place_id(_without_tracking(_declared(key, canonical_url) or key))

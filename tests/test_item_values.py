@@ -323,6 +323,45 @@ def test_what_copies_have_in_tags_and_links_says_nothing(one: Any, two: Any) -> 
     assert second((shown[0], items[0]), (shown[1], items[1])).dropped
 
 
+@pytest.mark.parametrize("order", [(1, 2, 3), (2, 1, 3), (3, 2, 1)])
+def test_a_value_counts_beside_one_that_its_address_has_by_chance(order: tuple[int, ...]) -> None:
+    """A rating of 2 at the second variant's address; parts of two addresses say nothing."""
+    ratings = {1: 4, 2: 2, 3: 5}
+    with Judge() as judge:
+        for number in order:
+            item = {"title": "Runner", "rating": ratings[number], "variant": number}
+            assert not judge.judge(f"http://a.example/p?v={number}", page(), item).dropped
+        copy = {"title": "Runner", "rating": 4, "variant": 7}
+        assert judge.judge("http://a.example/p?v=7", page(), copy).dropped
+
+
+def test_a_known_page_that_becomes_as_another_comes_out() -> None:
+    """A sale that ends leaves a variant as its sister is."""
+    items = [{"title": "Runner", "on_sale": sale} for sale in (False, True)]
+    with Judge(unchanged="drop") as judge:
+        for url, item in zip((A, B), items, strict=True):
+            assert not judge.judge(url, page("<p>red"), item).dropped
+        assert judge.judge(B, page("<p>red"), items[0]).reason == "changed"
+        assert [judge.judge(url, page("<p>red"), items[0]).reason for url in (A, B)] == [
+            "unchanged",
+            "unchanged",
+        ]
+
+
+@pytest.mark.parametrize(("edited", "reason"), [(True, "changed"), (False, "address")])
+def test_an_edit_comes_out_at_another_tracking_address(edited: bool, reason: str) -> None:
+    """Once in each run; what is as it was is a copy."""
+    texts = SHOE, f"Correction: not on Tuesday. {SHOE}" if edited else SHOE
+    with open_store("memory:") as store:
+        first = Judge(store, repeats_since=time.time() - 100, clock=lambda: time.time() - 50)
+        first.judge(f"{A}?utm_campaign=1", page(text=texts[0]))
+        second = Judge(store, repeats_since=time.time() - 10)
+        reasons = [
+            second.judge(f"{A}?utm_campaign={n}", page(text=texts[1])).reason for n in (2, 3)
+        ]
+        assert reasons == [reason, "address"]
+
+
 def test_an_option_counts_though_its_address_has_it() -> None:
     """Its text stands alone between two tags; that of a script is a number of the page's own."""
     urls = "http://a.example/boot?size=41", "http://a.example/boot?size=42"
