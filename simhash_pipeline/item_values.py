@@ -248,12 +248,12 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         unseen = plain if value[0] == _UNSEEN else ""
         if _ZERO.fullmatch(value) and not is_bare:
-            unseen = _NOTHING
+            unseen = f"{_OWN}0" if seen.is_own_address(value) else _NOTHING
         if is_bare and (is_long or unseen) and not item.adds(name):
             continue
         if unseen:
             # One that was asked for is a value like others.
-            kept = unseen.lstrip(_UNSEEN) if item.adds(name) else unseen
+            kept = unseen.lstrip(_OWN) if item.adds(name) else unseen
             said.append(_Value(name, value, plain, kept))
             continue
         is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
