@@ -392,7 +392,8 @@ def _packed(
 def _value_of(kept: list[str]) -> bytes:
     """3 bytes: see the module."""
     first, *rest = hash_of("\0".join(sorted({each.lstrip(_OWN) for each in kept})), 3)
-    marks = _UNSEEN_BIT * kept[0].startswith(_UNSEEN) | _OWN_BIT * kept[0].startswith(_OWN)
+    are_unseen, are_own = (all(each.startswith(m) for each in kept) for m in (_UNSEEN, _OWN))
+    marks = _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
     return bytes([first & ~(_UNSEEN_BIT | _OWN_BIT) | marks, *rest])
 
 

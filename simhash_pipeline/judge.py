@@ -251,8 +251,12 @@ class Judge:
         if previous is not None:
             is_same_kind = twins.in_one_template(page, previous)
             return is_same_kind and twins.items_differ(page, previous)
-        same = islice(view.same("address"), MAX_SAME)
-        known = [other for other in same if is_one_visit(page.url, other.url)]
+        known: list[StoredPage] = []
+        for at, other in enumerate(islice(view.same("address"), _MAX_COMPARED)):
+            if is_one_visit(page.url, other.url):
+                known.append(other)
+            elif at >= MAX_SAME and not known:  # all pages of a site declare one
+                break
         is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
         return is_earlier and not twins.is_unchanged(page, known[-1], self.options)
 

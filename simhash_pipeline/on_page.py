@@ -216,10 +216,16 @@ class Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         if self.is_own_address(text):
-            is_option = any(f">{text.lower()}<" in each.text for each in _sources(self._source))
-            return plain if is_option else ""
+            return plain if self._is_between_two_tags(text) else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
+
+    def _is_between_two_tags(self, text: str) -> bool:
+        """Whether it is all that an element says, as an option does, which isn't visible."""
+        found = ((source, at, at + len(text)) for source, at in self._held(text.lower()))
+        return any(
+            source[at - 1 : at] == ">" and source[end : end + 1] == "<" for source, at, end in found
+        )
 
     def _foreign(self, url: str) -> str:
         """A link to another site as it is, but for an image's and long tokens; "" for others."""

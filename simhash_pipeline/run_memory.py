@@ -113,8 +113,5 @@ class TextBuffer:
 
 
 def _line(pair: tuple[str, str]) -> str:
-    name, value = (
-        " ".join(text[:VALUE_CHARS].strip("\0").split())
-        for text in (pair[0].partition("\0")[0], pair[1])
-    )
-    return f"{name}: {value}"
+    name, value = pair[0].partition("\0")[0], pair[1].lstrip("\0")
+    return ": ".join(" ".join(text[:VALUE_CHARS].split()) for text in (name, value))

@@ -10,6 +10,7 @@ import tracemalloc
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -348,6 +349,20 @@ def test_a_known_page_that_becomes_as_another_comes_out() -> None:
         ]
 
 
+def test_so_it_does_after_many_edits() -> None:
+    """Each night's is stored beside the others."""
+    now = time.time()
+    with open_store("memory:") as store:
+        for night in range(12):
+            run = Judge(
+                store, repeats_since=now + night * 100, clock=partial(int, now + night * 100 + 50)
+            )
+            edit = page(text=f"Correction {night}: not on day {night}. {SHOE}")
+            urls = [f"{A}?utm_campaign={night}-{n}" for n in range(2)]
+            reasons = [run.judge(url, edit).reason for url in urls]
+            assert reasons == ["changed" if night else "new", "address"]
+
+
 @pytest.mark.parametrize(("edited", "reason"), [(True, "changed"), (False, "address")])
 def test_an_edit_comes_out_at_another_tracking_address(edited: bool, reason: str) -> None:
     """Once in each run; what is as it was is a copy."""
@@ -430,6 +445,14 @@ def test_a_default_is_no_value_beside_one_in_another_template() -> None:
     with Judge() as judge:
         judge.judge(A, page("<p>red"), {"colour": "red", "by": "unknown"})
         assert judge.judge(B, BARE % "red Jane", {"colour": "red", "by": "Jane"}).dropped
+
+
+def test_a_list_of_which_a_page_shows_a_part_counts_there_too() -> None:
+    sizes = "77 88", "77 99"
+    with Judge() as judge:
+        judge.judge(A, page(f"<p>red {sizes[0]}"), {"a": "red", "s": [77, 88, 12345], "n": "88"})
+        other = {"a": "red", "s": [77, 99, 12345], "n": "99"}
+        assert judge.judge(B, BARE % f"red {sizes[1]}", other).differing_fields == ("n", "s")
 
 
 def test_a_word_is_the_same_on_a_page_and_on_none() -> None:
