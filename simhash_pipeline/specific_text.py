@@ -142,7 +142,7 @@ def sample_similarity(
     """
     if native.kernel is not None:
         sets = (each for one in templates for each in (one.repeated, one.recurring))
-        found = native.kernel.similarity(a, b, *sets, only_main)
+        found = native.kernel.similarity(a, b, *sets, only_main, _MIN_COMMON, _RECURRING)
         if found is not None:
             return found if found >= 0 else None
     samples = list(map(_marked, (a, b), templates))

@@ -92,7 +92,6 @@ PyObject *kept_sample(PyObject *module, PyObject *args) {
 
 #define MOST_WINDOWS 255
 #define WINDOW_BITS 24
-#define MIN_COMMON 4
 enum { RECURRING = 1, MAIN = 2, REPEATED = 4 };
 
 typedef struct {
@@ -109,7 +108,8 @@ static uint32_t bits_at(const uint8_t *raw, Py_ssize_t size, Py_ssize_t bit, int
 }
 
 /* 0 if it isn't packed as a store has it, -1 with an exception */
-static int read_sample(Sample *sample, const uint8_t *raw, Py_ssize_t size, PyObject *repeated, PyObject *recurs) {
+static int read_sample(Sample *sample, const uint8_t *raw, Py_ssize_t size, PyObject *repeated, PyObject *recurs,
+                       int recurring) {
     uint8_t of_blocks[MOST_WINDOWS];
     int count, blocks, width, place_width;
     Py_ssize_t bit = 0;
@@ -126,7 +126,7 @@ static int read_sample(Sample *sample, const uint8_t *raw, Py_ssize_t size, PyOb
         int is_recurring = is_repeated < 0 ? -1 : PySet_Contains(recurs, number);
         Py_XDECREF(number);
         if (is_recurring < 0) return -1;
-        of_blocks[i] = (uint8_t)(is_repeated * REPEATED | is_recurring * RECURRING | (block > BLOCK_BITS) * MAIN);
+        of_blocks[i] = (uint8_t)(is_repeated * REPEATED | is_recurring * recurring | (block > BLOCK_BITS) * MAIN);
     }
     for (int i = 0; i < count; i++, bit += width) {
         int place = (int)bits_at(raw, size, bit, place_width);
@@ -151,14 +151,15 @@ PyObject *similarity(PyObject *module, PyObject *args) {
     Py_ssize_t size[2];
     PyObject *sets[4];
     Sample a, b;
-    int only_main, is_read, common = 0, alike = 0, differing = 0, of_main = 0, i = 0, k = 0;
+    int only_main, min_common, recurring, is_read, common = 0, alike = 0, differing = 0, of_main = 0, i = 0, k = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#O!O!O!O!p", &raw[0], &size[0], &raw[1], &size[1], &PyFrozenSet_Type, &sets[0],
+    if (!PyArg_ParseTuple(args, "y#y#O!O!O!O!pii", &raw[0], &size[0], &raw[1], &size[1], &PyFrozenSet_Type, &sets[0],
                           &PyFrozenSet_Type, &sets[1], &PyFrozenSet_Type, &sets[2], &PyFrozenSet_Type, &sets[3],
-                          &only_main))
+                          &only_main, &min_common, &recurring))
         return NULL;
-    is_read = read_sample(&a, raw[0], size[0], sets[0], sets[1]);
-    if (is_read > 0) is_read = read_sample(&b, raw[1], size[1], sets[2], sets[3]);
+    recurring = recurring ? RECURRING : 0;
+    is_read = read_sample(&a, raw[0], size[0], sets[0], sets[1], recurring);
+    if (is_read > 0) is_read = read_sample(&b, raw[1], size[1], sets[2], sets[3], recurring);
     if (is_read <= 0) return is_read < 0 ? NULL : Py_NewRef(Py_None);
     cut_sample(&a, b.limit);
     cut_sample(&b, a.limit);
@@ -172,7 +173,7 @@ PyObject *similarity(PyObject *module, PyObject *args) {
             differing++;
         }
     }
-    if (common < MIN_COMMON) return PyFloat_FromDouble(-1);
+    if (common < min_common) return PyFloat_FromDouble(-1);
     if (only_main) differing = of_main;
     return PyFloat_FromDouble(alike ? (double)alike / (alike + differing) : 0);
 }

@@ -999,7 +999,7 @@ static PyMethodDef functions[] = {
     {"places", places, METH_VARARGS, places_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},
-    {"similarity", similarity, METH_VARARGS, "similarity(a, b, their sets, only_main): below 0: none; None: ask Python"},
+    {"similarity", similarity, METH_VARARGS, "similarity(a, b, their sets, only_main, least common, recurring): below 0: none; None: ask Python"},
     {"near_words", near_words, METH_VARARGS, "near_words(packed, value, bits, most): those near; None if more"},
     {"recurring", recurring, METH_VARARGS, "recurring(packed, least): how often each comes that comes so often"},
     {NULL, NULL, 0, NULL},
