@@ -73,14 +73,16 @@ def _lines(
     yield f"  kept         {kept:6}   {_text(of_kept)}".rstrip()
     yield f"  dropped      {dropped:6}   {_text(_by_reason(stats, 'simhash/dropped/'))}"
     yield f"  kept, errors {sum(errors.values()):6}   {_text(errors)}"
-    yield f"Thin pages     {stats.get('simhash/thin', 0):6}   too little text to compare"
+    if not kept + dropped + sum(errors.values()):
+        yield "No page came: look for errors above, or give another URL."
+    yield f"Thin pages     {stats.get('simhash/thin', 0):6}   little text, compared whole"
     if clearest:
         yield "\nThe clearest drops"
     for verdict in clearest:
         yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
     if near_miss is not None:
         yield "\nKept though near a stored page, for example"
-        yield f"  {near_miss.url}\n    ≈ {near_miss.twin_url}   rejected by {near_miss.rejected_by}"
+        yield f"  {near_miss.url}\n    ≈ {near_miss.twin_url}   rejected by {_rejection(near_miss)}"
     yield "\nWhere to look next"
     yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
     of_site = "" if name == "site" else f" SPIDER={name}"
@@ -99,8 +101,15 @@ def _text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in counts.items())
 
 
+def _rejection(verdict: Verdict) -> str:
+    fields = ", ".join(verdict.differing_fields)
+    return f"{verdict.rejected_by}: {fields}" if fields else str(verdict.rejected_by)
+
+
 def _distances(verdict: Verdict) -> str:
     if verdict.content_distance is None:
         return "same title and text"
     unit = "bit" if verdict.content_distance == 1 else "bits"
-    return f"content {verdict.content_distance} {unit}, structure {verdict.structure_distance}"
+    structure = verdict.structure_distance
+    behind = "" if structure is None else f", structure {structure}"
+    return f"content {verdict.content_distance} {unit}{behind}"

@@ -153,6 +153,14 @@ def test_a_bad_argument_gets_one_clear_line_and_exit_code_2(
     assert line.startswith(message)
 
 
+def test_a_site_that_is_down_is_no_crawl_that_kept_nothing(tmp_path: Path) -> None:
+    with socket.socket() as reserved:  # and nobody listens
+        reserved.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{reserved.getsockname()[1]}/"
+        result = scrapy(tmp_path, "-a", f"url={url}", "-s", "LOG_ENABLED=False")
+    assert "\nNo page came: look for errors above, or give another URL.\n" in result.stdout
+
+
 def test_a_busy_port_gets_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
