@@ -234,7 +234,8 @@ class Options:
     """Pages are near in structure if at most this many bits (0-8) of these fingerprints differ."""
     second_look: bool = _option(True, FLAG)
     """If False, only the fingerprint distances and the item fields that you name decide, for pages
-    of any length; `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` not.
+    of any length; `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` have
+    no effect.
     """
     sketch_distance: int = _option(18, whole(0, SKETCH_BITS, "bits"))
     """Pages near in content are twins only if at most this many of 128 sketch bits differ."""
@@ -244,7 +245,7 @@ class Options:
     site 0.5 of the main texts is enough. 0 turns it off.
     """
     min_tokens: int = _option(50, whole(1, 10_000, "tokens"))
-    """Pages with fewer tokens are thin, and dropped only for exactly the same title and text."""
+    """Pages with fewer tokens are thin: dropped only if a stored page has their title and text."""
     store: str = _option("auto", STORE, repr=False)  # it may hold a password
     """Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's data
     directory), the path of another such file, `memory:`, or the URL of a Redis or Valkey server.
@@ -285,9 +286,10 @@ class Options:
     spider in Scrapy's data directory. None writes no log.
     """
     item_fields: tuple[str, ...] | None = _option((), or_none(NAMES))
-    """The item fields whose values distinguish pages. `()`: booleans, zeros, and all values found
-    on the page. `("+rating",)`: this field too, found or not. `("-position",)`: all but this.
-    `("sku", "price")`: only these, every change in them. None: no field.
+    """The item fields whose values distinguish pages. `()`: all between pages of one
+    structure, else those found on the page. `("+rating",)`: this field too, found or not.
+    `("-position",)`: all but this. `("sku", "price")`: only these, every change in them. None: no
+    field.
     """
     answers: str | None = _option(None, or_none(_PATH))
     """The CSV file of answers that the report saved. Pairs answered "another page" are never

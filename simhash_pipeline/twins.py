@@ -14,6 +14,7 @@ from simhash_pipeline.item_values import (
     NO_VALUES,
     PART,
     TEXT,
+    counted_names,
     differing,
     has,
     is_row,
@@ -222,6 +223,11 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     return contents_agree(page, previous, options) and sketches_agree(
         page, previous, options.sketch_distance
     )
+
+
+def counted_values(page: StoredPage, other: StoredPage) -> bytes:
+    """The names, a byte each, of the page's values that count beside the other."""
+    return counted_names(page.item_values or NO_VALUES, _structure_bits(page, other))
 
 
 def items_differ(page: StoredPage, previous: StoredPage) -> bool:

@@ -1,12 +1,6 @@
-"""Archives of past crawls: their records, and the protocol of their readers."""
+"""Archives of past crawls: their records, the protocol of their readers, and which twin is kept."""
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 from collections.abc import Container, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -73,37 +67,3 @@ class Input(Protocol):
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copy the archive except the records of these numbers to a new file or folder."""
-
-
-def begin_worker() -> None:
-    """Ctrl-C stops the main process only; when that ends, be it by a kill, so does the worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    leave_numpy_out()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
-
-
-def leave_numpy_out() -> None:
-    """Have pyarrow do without numpy and pandas, if these aren't there: 10 and 57 MB, half a second.
-
-    It asks for numpy when it is imported, and once for pandas.
-    """
-    hidden = dict.fromkeys({"numpy", "pandas"} - sys.modules.keys())
-    sys.modules.update(hidden)  # type: ignore[arg-type]  # as Python has what is not there
-    with suppress(Exception):
-        import pyarrow as pa
-
-        pa.array([])
-    for name in hidden:
-        del sys.modules[name]
-
-
-def is_scrapys_script() -> bool:
-    """Whether the program is bin/scrapy, scrapy.exe/__main__.py or scrapy/__main__.py."""
-    path = Path(getattr(sys.modules["__main__"], "__file__", None) or "")  # none in a notebook
-    return (path.parent if path.stem == "__main__" else path).stem == "scrapy"

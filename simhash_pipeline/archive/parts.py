@@ -12,7 +12,9 @@ another, as a crawl that meets them in this order:
 import glob
 import multiprocessing
 import os
+import signal
 import sys
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,15 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive import (
-    KEEP,
-    Fault,
-    Input,
-    Page,
-    Skipped,
-    begin_worker,
-    is_scrapys_script,
-)
+from simhash_pipeline.archive import KEEP, Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.item_values import by_bytes, said_by
@@ -123,7 +117,7 @@ def workers() -> Iterator[Executor]:
     hidden = {each: main.get(each) for each in ("__file__", "__spec__") if is_scrapys_script()}
     main.update(dict.fromkeys(hidden))
     spawn = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(os.cpu_count() or 1, spawn, initializer=begin_worker)
+    pool = ProcessPoolExecutor(os.cpu_count() or 1, spawn, initializer=_begin_worker)
     try:
         yield pool
     except BrokenProcessPool as error:
@@ -134,6 +128,37 @@ def workers() -> Iterator[Executor]:
     finally:
         main.update(hidden)
         pool.shutdown(cancel_futures=True)
+
+
+def _begin_worker() -> None:
+    """Ctrl-C stops the main process only; when that ends, be it by a kill, so does the worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    leave_pandas_out()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
+def leave_pandas_out() -> None:
+    """Have pyarrow make columns without pandas: that takes 57 MB and half a second.
+
+    It asks once whether pandas is there; `to_pandas` imports it in any case.
+    """
+    if "pandas" not in sys.modules:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # as Python has what is not there
+        with suppress(Exception):
+            pa.array([])
+        del sys.modules["pandas"]
+
+
+def is_scrapys_script() -> bool:
+    """Whether the program is bin/scrapy, scrapy.exe/__main__.py or scrapy/__main__.py."""
+    path = Path(getattr(sys.modules["__main__"], "__file__", None) or "")  # none in a notebook
+    return (path.parent if path.stem == "__main__" else path).stem == "scrapy"
 
 
 @dataclass(slots=True)

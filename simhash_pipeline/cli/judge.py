@@ -212,14 +212,9 @@ class DedupCommand(Command):
 
     def _dedup(self) -> dict[str, Any]:
         """How many pages were kept and dropped, and the files that were written."""
-        from simhash_pipeline.archive import is_scrapys_script, leave_numpy_out
-
-        given = self.arguments
-        # It reads the nanoseconds of Parquet.
-        if is_scrapys_script() and not any(name.endswith(".parquet") for name in given.inputs):
-            leave_numpy_out()
         from simhash_pipeline.archive.dedup import DedupJob, dedup
 
+        given = self.arguments
         job = DedupJob(
             to=given.output,
             options=self.options,

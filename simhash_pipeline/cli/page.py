@@ -30,7 +30,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import by_bytes, counted_names
+from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -39,7 +39,7 @@ from simhash_pipeline.review.comparison import compare, marked, text_diff, verdi
 from simhash_pipeline.review.summary import DECIDING, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
-from simhash_pipeline.twins import similarity
+from simhash_pipeline.twins import counted_values, similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
@@ -382,7 +382,12 @@ class ExplainCommand(Command):
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 
     def _texts_compared(
-        self, a: StoredPage, b: StoredPage, stores: list[Store], names: Sequence[str], alike: Any
+        self,
+        a: StoredPage,
+        b: StoredPage,
+        stores: list[Store],
+        names: Sequence[str],
+        alike: float | None,
     ) -> Iterator[Line]:
         """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
         yield ""
@@ -403,8 +408,8 @@ class ExplainCommand(Command):
             yield Heading("Values of their items that differ")
             values = [(name, *(item.get(name, "") for item in items)) for name in names]
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-        for name, page, text in (("A", a, text_a), ("B", b, text_b)):
-            if absent := _not_found(page, text):
+        for name, page, other, text in (("A", a, b, text_a), ("B", b, a, text_b)):
+            if absent := _uncounted(page, other, text):
                 yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
                 field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
                 yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
@@ -486,11 +491,11 @@ def _item(text: PageText) -> dict[str, str]:
     return {name: value for name, _, value in lines}
 
 
-def _not_found(page: StoredPage, text: PageText) -> list[str]:
-    """The fields of its item that don't count, as their values are not on the page."""
+def _uncounted(page: StoredPage, other: StoredPage, text: PageText) -> list[str]:
+    """The fields of its item that don't count here, as their values are not on the page."""
     if page.item_values is None:
         return []
-    counted = counted_names(page.item_values)
+    counted = counted_values(page, other)
     shown = " ".join(f"{page.url} {text.title} {text.text} {text.left_out}".split()).lower()
     return [
         name

@@ -280,8 +280,9 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     by_distance = verdict.reason in ("content", "structure", "content and structure")
-    detail = distances if by_distance else f"{verdict.reason}: {distances}"
-    detail = verdict.reason if verdict.reason in ("thin", "error page") else detail
+    of_none = verdict.reason in ("thin", "error page")
+    reason = "" if by_distance else verdict.reason
+    detail = ": ".join(filter(None, (reason, "" if of_none else distances)))
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
     if verdict.replaces:
         return f"Kept {url} in place of {twin_url}, which declares that address"

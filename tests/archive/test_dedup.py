@@ -19,9 +19,9 @@ from filelock import FileLock
 import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
-from simhash_pipeline.archive import feeds, is_scrapys_script, parts
+from simhash_pipeline.archive import feeds, parts
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
-from simhash_pipeline.archive.parts import stored_pages
+from simhash_pipeline.archive.parts import is_scrapys_script, stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.decode import decode
