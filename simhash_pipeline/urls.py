@@ -45,7 +45,6 @@ _CANONICAL = re.compile(
     r"(?:\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]+)?"
 )
 _ROUTE = re.compile("[^#]*#!?/.")
-_PLAIN_HOST = re.compile(r"(?:[a-z]+://)?([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::[0-9]*)?")
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
 _MAX_URL_CHARS = 100_000
 
@@ -85,7 +84,7 @@ def is_declared(key: str, address: bytes | None) -> bool:
 
 
 def is_one_visit(key: str, other: str) -> bool:
-    """Whether two pages' keys differ in tracking alone."""
+    """Whether two pages' keys are of one place, but for tracking."""
     return place_id(_without_tracking(key)) == place_id(_without_tracking(other))
 
 
@@ -140,41 +139,13 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def _site_of_host(url: str) -> str:
-    plain = _PLAIN_HOST.fullmatch(url)
-    if plain is not None and "xn--" not in url:
-        return _site_of_labels(plain[1].split("."))
-    parts = _extractor()(url)
+    parts = _suffixes()(url)
     names = (parts.subdomain, parts.domain, parts.suffix)
     return parts.top_domain_under_public_suffix or ".".join(filter(None, names))
 
 
-def _site_of_labels(labels: list[str]) -> str:
-    """As tldextract's: the longest suffix of these, and the label before it; else all."""
-    (rules, ends), first, suffix = _suffixes(), 0, ""
-    for at in range(len(labels) - 1, -1, -1):
-        name = ".".join(labels[at:])
-        if name not in ends:
-            if f"*.{suffix}" in rules:
-                first = at if f"!{name}" in rules else at - 1
-            break
-        suffix = name
-        first = at - 1 if name in rules else first
-    return ".".join(labels[max(first, 0) :])
-
-
 @cache
-def _suffixes() -> tuple[frozenset[str], frozenset[str]]:
-    """The rules of the public suffix list, as `*.ck` and `!www.ck`, and all that they end with.
-
-    What tldextract looks them up in takes 6 MB, and time of Python's garbage collector.
-    """
-    rules = frozenset(_extractor.__wrapped__().tlds)
-    ends = {rule.split(".", part)[-1] for rule in rules for part in range(rule.count(".") + 1)}
-    return rules, frozenset(ends)
-
-
-@cache
-def _extractor() -> tldextract.TLDExtract:
+def _suffixes() -> tldextract.TLDExtract:
     """The public suffix list that comes with the package: no network, no cache file."""
     import tldextract  # takes 0.16 s, and most commands need no site
 

@@ -1,13 +1,12 @@
-"""Which URLs are one declared address, and of which site."""
+"""Which URLs are one declared address."""
 
 from __future__ import annotations
 
 import time
 
 import pytest
-from tldextract import TLDExtract
 
-from simhash_pipeline.urls import address_of, is_tracking, page_key, place_id, site_of
+from simhash_pipeline.urls import address_of, is_tracking, page_key, place_id
 
 STORY = "https://paper.example.org/news/story"
 
@@ -140,15 +139,3 @@ def test_few_urls_are_of_one_place() -> None:
     ports = [f"a{one}/b{two}/c" for one in ("", ":80", ":443") for two in ("", ":80", ":443")]
     cases = ["b/inDex.html", "b/indeX.html", "b/index.Html", "b/INDEX.html", "b/index.hTml"]
     assert len({place_id(f"https://a.example/{one}") for one in [*ports, *cases]}) == 14
-
-
-def test_sites_by_the_rules_alone_are_those_of_tldextract() -> None:
-    """Rules, wildcards and exceptions of the list, each as a host and with labels before it."""
-    extract = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
-    hosts = [rule.replace("*.", "z.").lstrip("!") for rule in extract.tlds[::7]]
-    hosts += ["a.b.ck", "www.ck", "a.www.ck", "a.kobe.jp", "a.b.kobe.jp", "city.kobe.jp", "ck"]
-    for host in (f"{labels}{host}" for host in hosts for labels in ("", "a.", "b.a.")):
-        found = extract(host)
-        names = (found.subdomain, found.domain, found.suffix)
-        site = found.top_domain_under_public_suffix or ".".join(filter(None, names))
-        assert site_of(f"http://{host}:8080/x") == site

@@ -3,7 +3,7 @@
 It is None where it was not built, where the environment variable SIMHASH_NATIVE is 0, and on
 big-endian machines.
 
-    _kernel.c  text to hashes and votes    called by page/compiled.py, folding.py and titles.py
+    _kernel.c  text to hashes and votes    called by page/compiled.py and others of that room
     _markup.c  markup to blocks            a part of it, called by page/compiled.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
     _judge.c   samples and fingerprints    a part of it, called where pages are judged

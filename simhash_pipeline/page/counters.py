@@ -46,7 +46,7 @@ _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
 
 def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
-    """The places of short lines that `without_counters` may change.
+    """The places of short lines without a `#` that `without_counters` may change.
 
     Of those of ASCII one in the main text without a digit does if a counter ends it, others if they
     have a word of one.

@@ -149,7 +149,8 @@ def _spelled_by(kernel: Kernel, text: str) -> str | None:
         return said
     found, left = dict[str, str | None](), _MAX_ASKED
     lines = [(line, kernel.spelled(line, folds())) for line in text.split("\n")]
-    for word in chain.from_iterable(line.split(" ") for line, said in lines if said is None):
+    asked = chain.from_iterable(line.split(" ") for line, said in lines if said is None)
+    for word in dict.fromkeys(asked):
         found[word] = kernel.spelled(word, folds())
         left -= len(word) if found[word] is None else 0
         if left < 0:

@@ -44,7 +44,7 @@ _8, _16 = {"width": ID_SIZE}, {"width": 16}
 _NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class StoredPage:
     """A kept page as it is stored: a field here is a column in all stores and in Parquet files.
 

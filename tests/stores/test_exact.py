@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.stores.sqlite import index as sqlite_index
 from simhash_pipeline.stores.sqlite import rows as sqlite_rows
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform
@@ -32,7 +31,7 @@ def small_loads() -> Iterator[None]:
     """The values of four ids are packed together, and those of many pages loaded at once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite_rows, "CHUNK", 4)
-        patch.setattr(sqlite_index, "FEW_PAGES", 20)
+        patch.setattr(sqlite_rows, "FEW_PAGES", 20)
         yield
 
 

@@ -9,6 +9,7 @@ import random
 import shutil
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,29 @@ def test_damaged_packed_values_are_reported(
     assert [found[: len(fault)] for found in damage(packed)] == [fault]
 
 
+@pytest.mark.parametrize("name", ["content", "digest"])
+def test_packed_values_that_their_page_has_not_find_nothing(packed: Path, name: str) -> None:
+    """A check reports them; those of pages that have gone are no harm."""
+    with SqliteStore(packed) as store:
+        store.forget("", "7")
+    assert damage(packed) == []
+    with closing(sqlite3.connect(packed, isolation_level=None)) as shell:
+        statement = "UPDATE packed_values SET packed = CAST(packed || ? AS BLOB)"
+        pair = struct.pack("<HQ", 1, 8)
+        shell.execute(f"{statement} WHERE name = ? AND chunk = 0", (pair, name))
+    assert damage(packed) == [f"malformed chunk 0 of packed values {name}"]
+    with SqliteStore(packed) as store:
+        assert seen(store, page("asking", 8, digest=(8).to_bytes(8, "big")), 0)[name] == []
+
+
+def test_packed_values_of_pages_that_have_expired_go_too(packed: Path) -> None:
+    with SqliteStore(packed) as store:
+        assert store.expire(2_000) == 10_000
+    with closing(sqlite3.connect(packed)) as shell:
+        held = shell.execute("SELECT sum(length(packed)) FROM packed_values").fetchone()
+    assert held == (0,)
+
+
 def test_packed_values_of_pages_that_have_gone_go_too(packed: Path) -> None:
     """When the next crawl begins, once most have gone: nothing that it reads grows for ever."""
     held = []
@@ -270,6 +294,18 @@ def test_what_another_store_changes_in_the_file_is_seen_at_once(path: Path) -> N
         keep(one, page("b", FAR))
         assert near_content(other, 0) == []
         assert near_content(other, FAR) == [("b", 0)]
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_many_pages_of_another_process_are_read_packed(path: Path, index: IndexPlace) -> None:
+    """In half a second for a million; one by one they would take three."""
+    with SqliteStore(path, index=index) as one, SqliteStore(path) as other:
+        keep(one, page("a", 1 << 60))
+        other.insert_many(page(str(n), n << 8) for n in range(25_000))
+        assert near_content(one, 24_999 << 8, 0) == [("24999", 0)]
+        assert near_content(one, 1 << 60, 0) == [("a", 0)]
+        keep(one, page("b", 1 << 61))
+        assert near_content(other, 1 << 61, 0) == [("b", 0)]
 
 
 def test_a_lock_held_too_long_is_reported_and_passes(path: Path) -> None:

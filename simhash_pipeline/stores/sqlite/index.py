@@ -1,4 +1,4 @@
-"""Where an SQLite store looks fingerprints up: in memory, or in b-trees on disk.
+"""Where an SQLite store looks fingerprints and digests up: in memory, or in b-trees on disk.
 
     page                                            in memory
     ┌────┬─────┬─────────┬───────────┬─────┐        ┌──────────────────────────────┐
@@ -7,16 +7,17 @@
          ▲                                                         │ ids, oldest first
          └─────────────────────────────────────────────────────────┘
 
-Why the answers from memory are exact: ids only grow, and a page keeps its id and its fingerprints
-until it is gone (a replaced page gets a new id), so the table is its own log; most of it is read
+Why the answers from memory are exact: ids only grow, and a page keeps its id and these values until
+it is gone (a replaced page gets a new id), so the table is its own log; most of it is read
 where rows.py has packed its values. Memory holds every committed page up to the last id that was
 read, and more: pages that are gone since. It is brought up to the newest id inside the same
 transaction that asks, before that writes anything, so no page is missing; and memory says only
 where to look: a page counts when its row is there, so none is too many.
 
-On disk a column has a b-tree for each block of neighbours.py, by the block's 16 bits and the value,
-so the values of one key lie side by side. They are SQLite indexes on expressions: SQLite itself
-keeps them up to date for every process that writes to the file, also with its index in memory.
+On disk a column of fingerprints has a b-tree for each block of neighbours.py, by the block's 16
+bits and the value, so the values of one key lie side by side; one of digests has a b-tree by the
+value. They are SQLite indexes on expressions: SQLite itself keeps them up to date for every process
+that writes to the file, also with its index in memory.
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
@@ -44,11 +45,10 @@ if TYPE_CHECKING:
 
 VALUES_A_READ = 64
 SIGNED_64 = 1 << 63
-FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
 
 
 class MemoryIndex:
-    """Finds pages by the fingerprints of one column in memory; raises sqlite3.Error.
+    """Finds pages by the values of one column in memory; raises sqlite3.Error.
 
     Costs 38 bytes of memory a page with a fingerprint of its own, at ten million (`make bench`), 14
     with a digest; a value that several pages have takes some 230 more, and 4 for each further page.
@@ -57,7 +57,7 @@ class MemoryIndex:
     in_memory = True
 
     def __init__(self, connection: sqlite3.Connection, column: str, newest_id: int) -> None:
-        self._cursor = connection.cursor()
+        self._cursor, self._column = connection.cursor(), column
         # Each value with the id of its first page.
         self._index = FingerprintIndex(BLOCKS if column in NEAR_COLUMNS else 1)
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
@@ -83,7 +83,9 @@ class MemoryIndex:
             found = rows.chosen_pages(self._cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
             if len(found) < len(chunk):
                 self._forget({*chunk}.difference(map(itemgetter(0), found)), numbers)
-            yield from found
+            yield from (
+                one for one in found if rows.indexed(getattr(one[1], self._column)) in numbers
+            )
 
     def _ids_of(self, value: int) -> Iterator[int]:
         """The pages that have or had the value, oldest first."""
@@ -114,7 +116,7 @@ class MemoryIndex:
             self.add(page_id, value)
 
     def _load(self, chunks: list[bytes]) -> None:
-        if len(chunks) * rows.CHUNK <= FEW_PAGES:
+        if len(chunks) * rows.CHUNK <= rows.FEW_PAGES:
             for chunk, packed in enumerate(chunks):
                 for place, value in rows.PAIR.iter_unpack(packed):
                     self.add(chunk * rows.CHUNK + place, value)

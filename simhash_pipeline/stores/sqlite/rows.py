@@ -53,6 +53,7 @@ INDEXED = (*contract.NEAR_COLUMNS, *(one for one in contract.SAME_COLUMNS if one
 # Their values lie in the file once more, packed for so many ids; those of pages that have gone may
 # be among them. A process that opens it reads them in a tenth of the time that the rows take.
 CHUNK = 4_096
+FEW_PAGES = 20_000  # are read one by one, in the time in which numpy is imported
 PAIR = struct.Struct("<HQ")  # place in the chunk, value
 OF_CHUNK = f"SELECT id - ?1, {', '.join(INDEXED)} FROM page WHERE id BETWEEN ?1 AND ?1 + ?2"
 _BITS_AT = [(_NAMES.index(name), bits) for name, bits in contract.COLUMN_BITS.items()]
@@ -104,15 +105,16 @@ class Rows:
         self._indexes: dict[str, Index] = {}  # by column
         self._newest_id = self._known_id = 0  # given; in the indexes
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
-        self._inserted: list[tuple[int, StoredPage]] = []  # not committed
+        self._inserted: list[tuple[int, dict[str, int]]] = []  # not committed; values by column
 
     def catch_up(self) -> None:
         """See what other processes have written."""
         version = self.cursor.execute(OTHERS_VERSION).fetchone()[0]
         if version != self._version:  # half the time of asking for the newest id
             newest_id = self.newest_id()
-            if not self._indexes:  # structures are read when they are first asked for
-                names = [name for name in INDEXED if name != "structure"]
+            has_many = newest_id - self._known_id > max(FEW_PAGES, self._known_id // 20)
+            if has_many or not self._indexes:  # structures are read when they are first asked for
+                names = self._indexes or [name for name in INDEXED if name != "structure"]
                 self._indexes = {name: self._new_index(name, newest_id) for name in names}
             elif newest_id > self._known_id:
                 self._read_new()
@@ -130,9 +132,9 @@ class Rows:
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
-        for number, page in self._inserted:
+        for number, values in self._inserted:
             for column, index in self._indexes.items():
-                index.add(number, getattr(page, column))
+                index.add(number, values.get(column))
         self._inserted.clear()
         self._known_id = self._newest_id
 
@@ -153,13 +155,16 @@ class Rows:
         return self._indexes[column]
 
     def check_packed(self) -> None:
-        """Raise sqlite3.DatabaseError where packed values lack a page's."""
+        """Raise sqlite3.DatabaseError where packed values lack a page's, or have others of it."""
         for chunk in range((self.newest_id() + 1) // CHUNK):
             statement = "SELECT name, packed FROM packed_values WHERE chunk = ?"
             stored = dict(self.cursor.execute(statement, (chunk,)).fetchall())
-            for name, pairs in self.values_of(chunk):
+            rows = self._rows_of(chunk)
+            places = {place for place, *_ in rows}
+            for name, pairs in _pairs_of(rows):
                 try:
-                    is_whole = {*pairs} <= {*PAIR.iter_unpack(stored[name])}
+                    packed = {*PAIR.iter_unpack(stored[name])}
+                    is_whole = {*pairs} == {pair for pair in packed if pair[0] in places}
                 except (KeyError, TypeError, struct.error):
                     is_whole = False
                 if not is_whole:
@@ -200,11 +205,14 @@ class Rows:
         for at in _BYTES_AT:
             if values[at] is not None:
                 values[at] = bytearray(values[at])  # see column_value
+        found_by = {
+            name: indexed(value) for name in INDEXED if (value := getattr(page, name)) is not None
+        }
         url_hash = _key(page.namespace, page.url)[0]
         self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
         if page.row_keys is not None:
             self._insert_rows(page.namespace, page.url, page.row_keys)
-        self._inserted.append((page_id, page))
+        self._inserted.append((page_id, found_by))
         self._newest_id = page_id
         if (page_id + 1) % CHUNK == 0:
             self.pack(page_id // CHUNK)
@@ -214,15 +222,13 @@ class Rows:
         """Write the packed values of a chunk, all of whose ids have been given."""
         values = [
             (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
-            for name, pairs in self.values_of(chunk)
+            for name, pairs in _pairs_of(self._rows_of(chunk))
         ]
         self.cursor.executemany("INSERT OR REPLACE INTO packed_values VALUES (?, ?, ?)", values)
 
-    def values_of(self, chunk: int) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-        """(column, (place in the chunk, value) of each page), by the rows."""
-        found = self.cursor.execute(OF_CHUNK, (chunk * CHUNK, CHUNK - 1)).fetchall()
-        for at, name in enumerate(INDEXED, 1):
-            yield name, [(row[0], indexed(row[at])) for row in found if row[at] is not None]
+    def _rows_of(self, chunk: int) -> list[tuple[Any, ...]]:
+        """The place in the chunk, and the values of INDEXED, of each page."""
+        return self.cursor.execute(OF_CHUNK, (chunk * CHUNK, CHUNK - 1)).fetchall()
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
         for key in contract.each_row_key(row_keys):
@@ -428,8 +434,14 @@ def column_value(value: int | bytes | None, bits: int = BITS) -> int | bytearray
     return int.from_bytes(packed, "little", signed=True)
 
 
+def _pairs_of(rows: list[tuple[Any, ...]]) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+    """Of each column of INDEXED (place in the chunk, value) of each page."""
+    for at, name in enumerate(INDEXED, 1):
+        yield name, [(row[0], indexed(row[at])) for row in rows if row[at] is not None]
+
+
 def fingerprint(value: object, size: int = SKETCH_BITS // 8) -> int:
-    """The inverse of `column_value`; of so many bytes."""
+    """Of what a column holds: the inverse of `column_value`, and of so many bytes their number."""
     if isinstance(value, int):
         return value & (1 << 64) - 1
     if isinstance(value, bytes) and len(value) == size:

@@ -49,6 +49,7 @@ PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
+A_PACKING = 16  # chunks, some 0.1 s
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 2_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
@@ -194,7 +195,9 @@ class SqliteStore(Store):
 
     def expire(self, seen_before: float) -> int:
         self._expire("text", "kept_at", seen_before)
-        return self._expire("page", "seen_at", seen_before)
+        gone = self._expire("page", "seen_at", seen_before)
+        self._pack_again()
+        return gone
 
     def clear(self, namespace: str) -> int:
         with self._transaction():
@@ -202,7 +205,8 @@ class SqliteStore(Store):
             for table in ("text", "repeated_text", "page"):
                 statement = f"DELETE FROM {table} WHERE namespace = ?"
                 count = self._cursor.execute(statement, (namespace,)).rowcount
-            return count
+        self._pack_again()
+        return count
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         with self._access:
@@ -364,11 +368,14 @@ class SqliteStore(Store):
     def _pack_again(self) -> None:
         """Leave pages that have gone out of the packed values, once most have."""
         held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
-        sizes = dict(self._cursor.execute(held).fetchall())
+        with self._access:
+            sizes = dict(self._cursor.execute(held).fetchall())
         if (count := sum(sizes.values()) // PAIR.size) and count > 2 * len(self):
             for chunk in range(len(sizes)):
                 with self._transaction() as pages:
                     pages.pack(chunk)
+                if chunk % A_PACKING == A_PACKING - 1:
+                    sleep(OTHERS_TURN_SECS)
 
     def _expire(self, table: str, time: str, before: float) -> int:
         """Remove older rows, and return how many; some thousands are one transaction."""
