@@ -4,13 +4,13 @@ The spider's selectors know what on a page is the thing that it is about. A valu
 the page that it was scraped from (see on_page.py), or was asked for; in pages of one structure also
 if no page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template
 whose items have one differing value of one name are two things; where the templates differ, the
-same selectors may find other parts of the page, and two values must differ. A store keeps of an
-item
+same selectors may find other parts of the page, and two values must differ, or a number that both
+pages have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which one bit
-              is set for what no page shows, and one for a part of its address; zeros if it
-              doesn't count
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which a bit is
+              set for what no page shows, one for a part of its address, and one for a number;
+              zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together.
@@ -36,6 +36,7 @@ from simhash_pipeline.on_page import (
     SHORT_VALUE_CHARS,
     Page,
     folded_value,
+    is_amount,
     is_of_the_crawl,
     link_of,
     path_of,
@@ -66,7 +67,7 @@ _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT = 1, 2
+_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _MARKS = 1, 2, 4, 7
 _OF_LIST = "\0"  # behind the name of what is in a list
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
@@ -391,10 +392,11 @@ def _packed(
 
 def _value_of(kept: list[str]) -> bytes:
     """3 bytes: see the module."""
-    first, *rest = hash_of("\0".join(sorted({each.lstrip(_OWN) for each in kept})), 3)
+    texts = sorted({each.lstrip(_OWN) for each in kept})
+    first, *rest = hash_of("\0".join(texts), 3)
     are_unseen, are_own = (all(each.startswith(m) for each in kept) for m in (_UNSEEN, _OWN))
-    marks = _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
-    return bytes([first & ~(_UNSEEN_BIT | _OWN_BIT) | marks, *rest])
+    marks = _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * is_amount(texts[0])
+    return bytes([first & ~_MARKS | marks, *rest])
 
 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
@@ -440,7 +442,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         return other + bytes(name for name in lacking if name not in its)
     # In another template a selector that found nothing had another answer.
     other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
-    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
+    are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
+    is_clear = structure_bits <= MAX_DISTANCE_BITS or len(other) > 1 or are_numbers
+    return other if is_clear else b""
 
 
 def _is_unseen(value: bytes) -> bool:

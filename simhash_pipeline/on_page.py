@@ -450,6 +450,11 @@ def _number(text: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
 
 
+def is_amount(text: str) -> bool:
+    """Whether it is a number, alone or with its currency."""
+    return _AMOUNT.fullmatch(text.upper()) is not None
+
+
 def _hundredth_and_hundredfold(number: str) -> list[str]:
     """A price in cents as one in euros, and one in euros, of one at least, in cents."""
     whole, _, fraction = number.partition(".")

@@ -212,13 +212,29 @@ _ROWS = "<dl><dt><em>x</em><dd><ul><li><b>y</b></ul></dl>" * 40
 BARE = f"<title>Runner</title><table><tr><td><h1>Runner</h1><p>{SHOE}<p>%s</table>{_ROWS}"
 
 
-def test_in_another_template_two_values_must_differ() -> None:
-    items = [{"colour": "red", "size": "41"}, {"colour": "red", "size": "42"}]
-    other = {"colour": "blue", "size": "42"}
+def test_in_another_template_two_values_must_differ_or_a_number() -> None:
+    items = [{"colour": "red", "size": "small"}, {"colour": "red", "size": "large"}]
+    other = {"colour": "blue", "size": "large"}
     with Judge(options=Options(min_tokens=20)) as judge:
-        judge.judge(A, page("<p>red 41"), items[0])
-        assert judge.judge(B, BARE % "red 42", items[1]).rejected_by != "fields"
-        assert judge.judge(B, BARE % "blue 42", other).differing_fields == ("colour", "size")
+        judge.judge(A, page("<p>red small"), items[0])
+        assert judge.judge(B, BARE % "red large", items[1]).rejected_by != "fields"
+        assert judge.judge(B, BARE % "blue large", other).differing_fields == ("colour", "size")
+
+
+@pytest.mark.parametrize(
+    ("price", "other", "differ"),
+    [
+        ("€ 12,50", "€ 13,50", True),
+        (12.5, 13.5, True),
+        ("from 12,50", "from 13,50", False),
+        ("12", "", False),
+    ],
+)
+def test_a_number_alone_differs_in_another_template(price: Any, other: Any, differ: bool) -> None:
+    with Judge(options=Options(min_tokens=20)) as judge:
+        judge.judge(A, page(f"<p>red {price}"), {"colour": "red", "price": price})
+        verdict = judge.judge(B, BARE % f"red {other}", {"colour": "red", "price": other})
+    assert verdict.differing_fields == (("price",) if differ else ())
 
 
 def test_booleans_of_two_templates_differ_for_no_reason() -> None:

@@ -1,9 +1,10 @@
 """What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
 
 counters.txt has its words, folded, for each language a line of what is counted, one of ages (which
-`python -m tests.counters_table` writes) and one of days; # is the number:
+`python -m tests.counters_table` writes) and one of days; # is the number, which a magnitude may
+follow, as in "1.2万次阅读", "1,2 mil visitas" and "100+ views":
 
-    age es: hace # horas        day es: ayer        count es: comentarios
+    age es: hace # horas        day es: ayer        count es: comentarios       magnitude: mil
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ _LETTER = re.compile(r"\w")
 _SKIPPED = "条條次个個則则件量数數"  # between a number and what it counts, or behind that
 # A number or time, a word (of scripts without spaces a character), or a mark that parts others.
 _TOKEN = re.compile(
-    rf"\d+(?:[.,:h]\d+)*[km]?(?![^\W\d_{UNSPACED}])|\d+|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*"
-    rf"|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
+    rf"\d+(?:[.,:h]\d+)*(?:[km](?![^\W\d_{UNSPACED}]))?|(?<=\d)[천만억]"
+    rf"|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
 _ASCII_TOKEN = re.compile(  # the same, three times as fast
-    r"\d+(?:[.,:h]\d+)*[km]?(?![a-zA-Z])|\d+|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
+    r"\d+(?:[.,:h]\d+)*(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
+_SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
 _PLAIN_WORD = re.compile("[a-z]+")
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 _MAX_TOKENS = 24  # of a counter
@@ -142,6 +144,9 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
         lower = _BETWEEN.sub(lambda between: " " * len(between[0]), lower)
     words = tokens.findall(lower)
     said = ["#" if word[0].isdigit() else word for word in words]
+    for at in range(1, len(said)):
+        if said[at - 1] in ("#", "") and said[at] in _keys().magnitudes:
+            said[at] = ""
     keys, begins, last = _keys().kinds, _keys().begins, 0
     places: list[tuple[int, int]] = []
     for first, token in enumerate(said):
@@ -150,11 +155,20 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
         is_long = "".join(said[first : first + _BEGIN])[:_BEGIN] in begins
         most = min(len(said), first + (_MAX_TOKENS if is_long else _BEGIN - 1))
         ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
-        if end := next(ends, 0):
-            is_day = keys["".join(said[first:end])] == "day"
+        end = next(ends, 0)
+        kind = keys.get("".join(said[first:end]), "")
+        if end and not (kind == "count" and _has_score(words, said, first, end)):
+            is_day = kind == "day"
             begin, last = _with_clock(words, first, end) if is_day else (first, end)
             places = places or [found.span() for found in tokens.finditer(lower)]
             yield places[begin][0], places[last - 1][1]
+
+
+def _has_score(words: list[str], said: list[str], first: int, end: int) -> bool:
+    """Whether a number is one of few, with a fraction."""
+    return any(
+        _SCORE.fullmatch(words[at]) and said[at + 1 : at + 2] != [""] for at in range(first, end)
+    )
 
 
 def _with_clock(words: list[str], first: int, end: int) -> tuple[int, int]:
@@ -179,13 +193,15 @@ class _Keys(NamedTuple):
     unnumbered: set[str]  # those of `kinds` of ASCII without a number
     ends: set[str]  # of their texts, by any number of characters
     begins: set[str]  # of the texts of `kinds`, by one character, two and three
+    magnitudes: set[str]
 
 
 @cache
 def _keys() -> _Keys:
     kinds: dict[str, str] = {}
     words, days, characters, unspaced = set(), set(), set(), []
-    for line in _WORDS.splitlines():
+    *lines, magnitudes = _WORDS.splitlines()
+    for line in lines:
         kind, _, forms = line.partition(": ")
         for form in forms.split("|"):
             tokens = _TOKEN.findall(form)
@@ -203,4 +219,7 @@ def _keys() -> _Keys:
     ends = {text[at:] for text in unnumbered for at in range(len(text))}
     begins = {text[:end] for text in kinds for end in range(1, _BEGIN + 1)}
     unspaced_days = re.compile("|".join(unspaced))
-    return _Keys(kinds, words, days, characters, unspaced_days, unnumbered, ends, begins)
+    of_numbers = set(magnitudes.partition(": ")[2].split("|"))
+    return _Keys(
+        kinds, words, days, characters, unspaced_days, unnumbered, ends, begins, of_numbers
+    )

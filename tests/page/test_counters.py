@@ -41,6 +41,13 @@ ON_TWO_DAYS = [
     ("2時間前", "昨日 10:12"),
     ("2시간 전", "어제"),
     ("2 ម៉ោងមុន", "ម្សិលមិញ"),
+    ("9980次阅读", "1.2万次阅读"),
+    ("阅读 9.8万", "阅读 10万+"),
+    ("99 comments", "100+ comments"),
+    ("980 vistas", "1,2 mil vistas"),
+    ("980 просмотров", "1,2 тыс. просмотров"),
+    ("조회 980", "조회 1.2만"),
+    ("12 people like this", "13 people like this"),
 ]
 
 
@@ -74,12 +81,24 @@ def test_counters_and_ages_say_nothing_alone_in_a_line_or_at_a_bylines_end(
         "Dauer: 3 Stunden",
         "10:12",
         "12 May",
+        "Sleeps 6 people",
+        "Reviews: 4.6",
+        "Avis : 4,5/5",
+        "12万元",
     ],
 )
 @pytest.mark.parametrize("is_main", [True, False])
 def test_prices_and_other_numbers_stay(line: str, is_main: bool) -> None:
     assert left(line, is_main=is_main, is_above=True) == line
     assert line.rstrip(".") in left(f"{line}, 5 comments, 2 hours ago", is_main=is_main)
+
+
+@pytest.mark.parametrize(
+    ("line", "later"),
+    [("조회수 123회", "조회수 1,234회"), ("댓글 9개", "댓글 12개"), ("9comments", "12comments")],
+)
+def test_a_word_may_touch_the_number(line: str, later: str) -> None:
+    assert left(line) == left(later)
 
 
 @pytest.mark.parametrize(
