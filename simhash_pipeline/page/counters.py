@@ -1,10 +1,10 @@
 """What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
 
 counters.txt has its words, folded, for each language a line of what is counted, one of ages (which
-`python -m tests.counters_table` writes) and one of days; # is the number, which a magnitude may
-follow, as in "1.2万次阅读", "1,2 mil visitas" and "100+ views":
+`python -m tests.counters_table` writes) and one of days; # is the number, before or behind what is
+counted if there is none, and a magnitude may follow, as in "1.2万次阅读" and "100+ views":
 
-    age es: hace # horas        day es: ayer        count es: comentarios       magnitude: mil
+    age es: hace # horas    day es: ayer    count es: comentarios|leído # veces    magnitude: mil
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ MAX_LINE = 90  # characters of a line with counters; longer ones are text
 _WORDS = Path(__file__).with_name("counters.txt").read_text("utf-8")
 _LETTER = re.compile(r"\w")
 _SKIPPED = "条條次个個則则件量数數"  # between a number and what it counts, or behind that
+_BEHIND = re.compile(rf"\A\s*[{_SKIPPED}]")
+# After a word "12 345" may be two numbers: "Room 12 345 views".
+_NUMBER = r"(?:(?<!\w )\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,:h]\d+)*)"
 # A number or time, a word (of scripts without spaces a character), or a mark that parts others.
 _TOKEN = re.compile(
-    rf"\d+(?:[.,:h]\d+)*(?:[km](?![^\W\d_{UNSPACED}]))?|(?<=\d)[천만억]"
+    rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]))?|(?<=\d)[천만억]"
     rf"|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
 _ASCII_TOKEN = re.compile(  # the same, three times as fast
-    r"\d+(?:[.,:h]\d+)*(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
+    _NUMBER + r"(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
 _PLAIN_WORD = re.compile("[a-z]+")
@@ -161,7 +164,8 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
             is_day = kind == "day"
             begin, last = _with_clock(words, first, end) if is_day else (first, end)
             places = places or [found.span() for found in tokens.finditer(lower)]
-            yield places[begin][0], places[last - 1][1]
+            rest = _BEHIND.sub("", line[places[last - 1][1] :])
+            yield places[begin][0], len(line) - len(rest)
 
 
 def _has_score(words: list[str], said: list[str], first: int, end: int) -> bool:
@@ -207,7 +211,11 @@ def _keys() -> _Keys:
             tokens = _TOKEN.findall(form)
             text, word = "".join(tokens), max([each for each in tokens if each != "#"], key=len)
             is_count, is_day = kind[:3] == "cou", kind[:3] == "day" and "#" not in form
-            texts = (f"#{text}", f"{text}#", f"#{text}#") if is_count else (text,)
+            texts = (text,)
+            if is_count and "#" in form:
+                texts = (text, text.replace("#", "##"))  # "12 345"
+            elif is_count:
+                texts = (f"#{text}", f"{text}#", f"#{text}#")
             kinds |= dict.fromkeys(texts, kind.split()[0])
             if _UNSPACED.match(word):
                 characters.add(word[0])

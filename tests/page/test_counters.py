@@ -48,6 +48,30 @@ ON_TWO_DAYS = [
     ("980 просмотров", "1,2 тыс. просмотров"),
     ("조회 980", "조회 1.2만"),
     ("12 people like this", "13 people like this"),
+    ("Read 816 times", "Read 1,207 times"),
+    ("Viewed 1 time", "Viewed 2 times"),
+    ("816 times viewed", "1.2k times viewed"),
+    ("Shared 12 times", "Sold 12 times"),
+    ("Seen by 816 readers", "817 people read this"),
+    ("This article has been read 816 times", "Post views: 817"),
+    ("816 mal gelesen", "Dieser Artikel wurde 817 Mal gelesen"),
+    ("Lu 816 fois", "Lu 12 345 fois"),
+    ("980 vues", "12 345 vues"),
+    ("Leído 816 veces", "Compartida 12 veces"),
+    ("Letto 816 volte", "Questo articolo è stato letto 817 volte"),
+    ("Lido 816 vezes", "Visto por 816 pessoas"),
+    ("816 keer gelezen", "Bekeken: 817"),
+    ("Przeczytano 816 razy", "Wyświetlono 1 raz"),
+    ("Просмотрено 816 раз", "Просмотрено 12 343 раза"),
+    ("816 kez görüntülendi", "Bu haber 817 kez okundu"),
+    ("已阅读816次", "本文已被閱讀 1.2万 次"),
+    ("被阅读 816 次", "评论 (5条)"),
+    ("816回閲覧", "閲覧数 817回"),
+    ("816人が読みました", "817回読まれました"),
+    ("816번 읽음", "조회수 817회"),
+    ("Läst 816 gånger", "Přečteno 817×"),
+    ("Đã đọc 816 lần", "อ่าน 817 ครั้ง"),
+    ("قرئ 816 مرة", "נקרא 817 פעמים"),
 ]
 
 
@@ -85,6 +109,11 @@ def test_counters_and_ages_say_nothing_alone_in_a_line_or_at_a_bylines_end(
         "Reviews: 4.6",
         "Avis : 4,5/5",
         "12万元",
+        "12 people",
+        "Sold in boxes of 12",
+        "Seen on page 12",
+        "1 letto",
+        "第 3 次",
     ],
 )
 @pytest.mark.parametrize("is_main", [True, False])
@@ -108,11 +137,19 @@ def test_a_word_may_touch_the_number(line: str, later: str) -> None:
         "The ferry sank 5 hours ago near the quay.",
         "Der Zug kam vor 3 Stunden an.",
         "5 comentarios llegaron tarde.",
+        "The comet was seen 3 times.",
+        "Sie hat das Buch 3 mal gelesen.",
+        "Он прочитал книгу 3 раза.",
         "Police said yesterday that 3 boats sank.",
     ],
 )
 def test_those_within_a_sentence_stay_in_the_main_text(line: str) -> None:
     assert left(line, is_main=True, is_above=True) == line
+
+
+def test_a_number_between_a_word_and_a_counter_stays() -> None:
+    """Though "12 345 views" alone counts thousands."""
+    assert left("Sleeps 6 120 reviews") == "Sleeps 6"
 
 
 def test_a_byline_below_the_first_paragraph_and_a_long_line_stay() -> None:
