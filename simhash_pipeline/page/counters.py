@@ -211,7 +211,7 @@ def _keys() -> _Keys:
             tokens = _TOKEN.findall(form)
             text, word = "".join(tokens), max([each for each in tokens if each != "#"], key=len)
             is_count, is_day = kind[:3] == "cou", kind[:3] == "day" and "#" not in form
-            texts = (text,)
+            texts: tuple[str, ...] = (text,)
             if is_count and "#" in form:
                 texts = (text, text.replace("#", "##"))  # "12 345"
             elif is_count:
