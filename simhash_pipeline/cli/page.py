@@ -36,7 +36,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
-from simhash_pipeline.review.summary import DECIDING, why_rejected
+from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import counted_values, similarity
@@ -414,7 +414,8 @@ class ExplainCommand(Command):
                 field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
                 yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
         if alike is not None:
-            yield f"Their page-specific texts are {alike:.0%} the same."
+            same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
+            yield f"Their page-specific texts {same}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

@@ -466,3 +466,20 @@ def test_a_kept_page_is_explained_by_the_failed_test_its_measure_and_its_limit(
     given = [word for name, value in named.items() for word in ("-s", f"{name}={value}")]
     explain = ("explain", "http://a.example/1", *given)
     assert rule in simhash(tmp_path, *explain).stdout
+
+
+def test_equal_texts_that_a_template_repeats_are_not_given_as_alike_by_0_percent(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    titles = [*range(12), 0]
+    bodies = (f"<div><p>{STORY}</div><p>own{n} words{n} here{n}" for n in range(13))
+    pages = [
+        {**page(n), "html": f"<title>Bell {title}</title><h1>Bell {title}</h1>{body}"}
+        for n, (title, body) in enumerate(zip(titles, bodies, strict=True))
+    ]
+    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
+    said = simhash(tmp_path, "explain", "http://a.example/12").stdout
+    assert re.search(r"^sketch +0 of 128 bits", said, re.MULTILINE)
+    why = "page-specific texts differ: all that they share is repeated text or outside the main"
+    assert said.count(why) == 2
+    assert "0% the same" not in said

@@ -89,6 +89,11 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
             "page-specific texts differ: alike by 90% of at least 95%",
         ),
         ({"similarity": 0.9, "thresholds": {}}, "page-specific texts differ: alike by 90%"),
+        (
+            {"similarity": 0.0},
+            "page-specific texts differ: all that they share is repeated text or outside the main "
+            "text",
+        ),
         ({"similarity": None}, "page-specific texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles or codes name two things"),
         ({"reason": "shared notice"}, "the shared text is of neither page"),
