@@ -187,15 +187,14 @@ class CompareCommand(_PagesCommand):
         a, b = map(self.reader(), self.arguments.page_names)
         verdict = compare(a, b, self.options)
         print_lines(self._compared(a, b, verdict))
-        return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
+        return 0 if verdict.dropped or verdict.reason in ("unchanged", "canonical") else 1
 
     def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
         sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
         yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
         yield ""
-        apart, limits = distances(a, b), fields(self.options, *THRESHOLDS)
-        reason = verdict.reason if verdict.dropped else None
-        yield distance_grid(a, b, apart, limits, reason)
+        apart = distances(a, b)
+        yield distance_grid(a, b, apart, _limits(self.options), _found_by(verdict))
         yield ""
         yield Heading(_verdict(verdict, apart, self.options))
         yield ""
@@ -207,10 +206,11 @@ class CompareCommand(_PagesCommand):
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         return f"Twins: if A is stored, B is dropped: {REASONS[verdict.reason]}."
-    return _OF_ONE_URL.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
+    return _OF_REASON.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 
 
-_OF_ONE_URL = {
+_OF_REASON = {
+    "canonical": "Twins: B is at the address that A declares, and takes its place.",
     "unchanged": "Twins: both have one URL, and nothing visible has changed.",
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
@@ -223,10 +223,18 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
         limits = fields(options, *THRESHOLDS) | {"min_similarity": verdict.min_similarity}
         return f"A is near, but {why_rejected(verdict.rejected_by, verdict, limits).text}."
     content, limit = apart.content, options.content_distance
-    if options.match == "structure" or content is None or content <= limit:
+    is_near = not options.second_look if content is None else content <= limit
+    if options.match == "structure" or verdict.reason == "thin" or is_near:
         return "A is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
-    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}"
-    return f"{far}. Sketches are compared only within {counted(limit, 'bit')}."
+    if content is None:
+        same = f"{_SAME['address']} or {_SAME['item']}"
+        return f"one of them has too little text. Such twins have {same}."
+    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}."
+    if not options.second_look:
+        return far
+    same = f"{_SAME['address']}, {_SAME['item']}, or, in two templates or sites, {_SAME['sketch']}"
+    sketches = counted(options.sketch_distance, "bit")
+    return f"{far} Other twins have {same} and sketches within {sketches}."
 
 
 def _share(page: PageFingerprint) -> str:
@@ -237,17 +245,41 @@ Opened: TypeAlias = tuple[Store, NamedStore]
 Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
+_NEAR = "near miss"
+# What made the pages candidates, by the reason of the drop.
+_SAME = {
+    "sketch": "the same longest paragraph or minhash",
+    "address": "the same declared address",
+    "item": "the same item text or row",
+    "thin": "the same title and text",
+    "error page": "the same error page pattern",
+    "answer": "your answer",
+    "canonical": "the same declared address",
+    "changed": "the same URL",
+    "unchanged": "the same URL",
+    _NEAR: "the same address, item, paragraph or minhash",
+}
+
+
+def _limits(options: Options) -> dict[str, Any]:
+    looks = {} if options.second_look else {"sketch_distance": "not used"}
+    return fields(options, *THRESHOLDS) | looks
+
+
+def _found_by(verdict: Verdict) -> str | None:
+    """See `distance_grid`."""
+    decides = verdict.dropped or verdict.reason in ("canonical", "changed", "unchanged")
+    return verdict.reason if decides else verdict.rejected_by and _NEAR
 
 
 def distance_grid(
-    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], dropped_by: str | None = None
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], found_by: str | None = None
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
-    A drop's reason says which of them were used: another address or item's text may come first.
+    `found_by` is a drop's reason, or "near miss", or None if A was no candidate: another address or
+    item's text may come first.
     """
-    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    used = DECIDING.get(dropped_by, ()) if dropped_by else by_match.get(limits["match"], _BITS)
     rows: list[tuple[str, ...]] = [("", "A", "B", "differ in", "limit")]
     for name, bits in _BITS.items():
         shown = ["", ""]  # sketches are too long to be read side by side
@@ -255,9 +287,25 @@ def distance_grid(
             shown = [fingerprint_hex(getattr(page, name)) or "none" for page in (a, b)]
         distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {bits} bits"
-        limit = str(limits[f"{name}_distance"]) if name in used else "not used"
-        rows.append((name, *shown, differ, limit))
+        rows.append((name, *shown, differ, _limit(name, distance, limits, found_by)))
     return Grid(rows)
+
+
+def _limit(name: str, bits: int | None, limits: Mapping[str, Any], found_by: str | None) -> str:
+    """The limit that decided, if one did; else, of contents, what was used instead."""
+    limit, match = limits[f"{name}_distance"], limits["match"]
+    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
+    used = by_match.get(match, tuple(_BITS))
+    is_twin = found_by not in (None, _NEAR)
+    if is_twin:
+        used = (*DECIDING.get(found_by or "", ()), *(["structure"] if match == "both" else []))
+    is_far = bits is not None and isinstance(limit, int) and bits > limit
+    is_passed = is_far and (is_twin or (found_by == _NEAR and name == "content"))
+    if name in used and not is_passed:
+        return str(limit)
+    is_known = is_twin or match in ("content", "both")  # else their structures may be near
+    same = _SAME.get(found_by or "") if name == "content" and is_known else None
+    return f"not used: {same}" if same else "not used"
 
 
 def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
@@ -354,8 +402,8 @@ class ExplainCommand(Command):
         yield from _titles(a, b, verb.lower(), place)
         if a is not None:
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
-            reason = None if line.is_near_miss else line.reason
-            yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+            found_by = _NEAR if line.is_near_miss else line.reason
+            yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
             stores = [store for store, _ in opened]
             yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
 
@@ -377,7 +425,7 @@ class ExplainCommand(Command):
         why = "it is near a page that is stored too; one of them was kept before the other was."
         yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
         yield from _titles(near, page, "kept", named.name)
-        yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
+        yield from ("", distance_grid(near, page, apart, _limits(options), _found_by(verdict)))
         alike = similarity(page, near, partial(store.repeated_text, page.namespace))
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 

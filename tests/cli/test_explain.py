@@ -360,12 +360,32 @@ def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path
     assert all(character.isprintable() or character == "\n" for character in told)
 
 
-def test_measures_that_did_not_decide_are_marked(simhash: Simhash, tmp_path: Path) -> None:
-    far = drop(reason="address", content_distance=9, sketch_distance=40)
-    write_log(tmp_path / "log", [far])
-    told = simhash(tmp_path, "explain", far.url, "log").stdout
-    assert re.search(r"^content .* 9 of 64 bits +not used$", told, re.MULTILINE)
-    assert re.search(r"^sketch +40 of 128 bits +not used$", told, re.MULTILINE)
+@pytest.mark.parametrize(
+    ("reason", "content", "sketch"),
+    [
+        ("address", (9, "not used: the same declared address"), (40, "not used")),
+        ("item", (9, "not used: the same item text or row"), (40, "not used")),
+        ("sketch", (9, "not used: the same longest paragraph or minhash"), (15, "18")),
+        ("answer", (2, "not used: your answer"), (15, "not used")),
+        ("content", (2, "3"), (40, "not used")),
+        (None, (2, "3"), (40, "18")),
+        (None, (9, "not used: the same address, item, paragraph or minhash"), (15, "18")),
+    ],
+)
+def test_limits_that_did_not_decide_are_marked(
+    simhash: Simhash,
+    tmp_path: Path,
+    reason: str | None,
+    content: tuple[int, str],
+    sketch: tuple[int, str],
+) -> None:
+    """With what made the pages candidates, if it was not the content; None: of a near miss."""
+    apart = {"content_distance": content[0], "sketch_distance": sketch[0]}
+    line = drop(reason=reason, **apart) if reason else near_miss(**apart)
+    write_log(tmp_path / "log", [line])
+    said = simhash(tmp_path, "explain", line.url, "log").stdout
+    assert re.search(rf"^content .* {content[0]} of 64 bits +{content[1]}$", said, re.MULTILINE)
+    assert re.search(rf"^sketch +{sketch[0]} of 128 bits +{sketch[1]}$", said, re.MULTILINE)
 
 
 def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
@@ -428,7 +448,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [html(STORY), html(STORY.replace("word199", "tale"))],
             {"CONTENT_DISTANCE": 0, "SKETCH_DISTANCE": 0},
-            "the contents differ in 1 bit, and twins are within 0. Sketches are compared only",
+            "the contents differ in 1 bit, and twins are within 0. Other twins have the same",
         ),
         (
             [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],

@@ -231,8 +231,9 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     others = simhash(pages, "compare", "story.html", (pages / "other.html").as_uri())
     assert others.returncode == 1
     assert re.search(
-        r"No twins: the contents differ in \d\d bits, and twins are within 3. Sketches "
-        "are compared only within 3 bits.",
+        r"No twins: the contents differ in \d\d bits, and twins are within 3. Other twins have the "
+        "same declared address, the same item text or row, or, in two templates or sites, the same "
+        r"longest paragraph or minhash and sketches within 18 bits\.\n",
         others.stdout,
     )
 
@@ -273,6 +274,17 @@ def test_compare_goes_by_the_options_that_judge(simhash: Simhash, pages: Path) -
     thin = simhash(pages, "compare", "thin.html", "also.html")
     assert thin.returncode == 1
     assert "No twins: B is thin, and its title and text are not those of A." in thin.stdout
+    one_is_thin = simhash(pages, "compare", "thin.html", "story.html").stdout
+    assert (
+        "No twins: one of them has too little text. Such twins have the same declared address "
+        "or the same item text or row.\n"
+    ) in one_is_thin
+    alone = ("-s", "SIMHASH_SECOND_LOOK=False")
+    far = simhash(pages, "compare", "story.html", "other.html", *alone).stdout
+    assert re.search(r"^No twins: .* bits, and twins are within 3\.$", far, re.MULTILINE)
+    assert re.search(r"^sketch .* bits +not used$", far, re.MULTILINE)
+    one_url = simhash(pages, "compare", "story.html", "story.html").stdout
+    assert re.search(r"^content .* 0 of 64 bits +not used: the same URL$", one_url, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
