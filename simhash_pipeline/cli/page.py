@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -28,7 +29,7 @@ from simhash_pipeline.cli.command import (
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
-from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
 from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.options import Options
@@ -341,15 +342,17 @@ class ExplainCommand(Command):
         logs: list[DropLogFile] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
             logs = self.logs()
-        line = self._last_line(logs, key)
+        line, runs = self._last_line(logs, key)
         named = self._line_stores(line)
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                explained = self._explained_kept(*kept)
+                runs = [run for run in runs if _ran_at(run, kept[0].first_seen)]
+                explained = chain(_known_before(runs), self._explained_kept(*kept))
             elif line is not None:
-                explained = self._explained_line(line, stores)
+                runs = [run for run in runs if run.run == line.run and line.is_near_miss]
+                explained = chain(_known_before(runs), self._explained_line(line, stores))
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
@@ -357,16 +360,22 @@ class ExplainCommand(Command):
             print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
-    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
-        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
+    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> tuple[Drop | None, list[Run]]:
+        """The URL's last drop or near miss, in the namespace of its spider, or of any spider.
+
+        And the runs of this spider, or of any.
+        """
         last, spider = None, self.arguments.spider
+        runs: list[Run] = []
         for record in chain.from_iterable(logs):
-            if not isinstance(record, Drop) or spider not in (None, record.spider):
+            if spider not in (None, record.spider):
                 continue
-            if page_key(record.url) == key and (last is None or record.time >= last.time):
+            if isinstance(record, Run):
+                runs.append(record)
+            elif page_key(record.url) == key and (last is None or record.time >= last.time):
                 options = Options.from_settings(settings_of_spider(record.spider, self.settings))
                 last = record if record.namespace == options.namespace else last
-        return last
+        return last, runs
 
     def _line_stores(self, line: Drop | None) -> list[NamedStore]:
         """The named store; else all stores of the project that are there, that of the line first.
@@ -464,6 +473,25 @@ class ExplainCommand(Command):
         if alike is not None:
             same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
+
+
+def _ran_at(run: Run, unix_secs: float) -> bool:
+    return int(unix_seconds(run.started)) <= unix_secs <= unix_seconds(run.ended)
+
+
+def _known_before(runs: Iterable[Run]) -> Iterator[Line]:
+    """Whether the page came out as `changed`, as far as the ends of the runs that kept it show.
+
+    A store has the last version of a page alone, and the log counts changed pages.
+    """
+    kept = sum((Counter(run.kept) for run in runs), Counter[str]())
+    changed, known = kept["changed"], kept["changed"] + kept["unchanged"]
+    why = "its title, article text or item values differ from those stored before"
+    if changed and kept.total() == known:
+        yield Heading(f"Came out as `changed`: {why}. (Its run kept no new page.)")
+    elif changed:
+        new = kept.total() - known
+        yield f"Its run kept {new:,} new and {changed:,} changed pages; if it changed, {why}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

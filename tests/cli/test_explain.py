@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +211,32 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE)
     assert told.stdout.startswith("Kept ")
+
+
+def test_a_page_that_came_out_as_changed_is_explained_as_such(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """Neither a store nor a log says it of a page; the counts of its run do."""
+    crawl(tmp_path, [page(1), page(2, OTHER)])
+    url = "http://a.example/2"
+    assert simhash(tmp_path, "explain", url).stdout.startswith("Kept ")
+    why = "its title, article text or item values differ from those stored before."
+    edited = page(2, f"{OTHER} and a new end")
+    time.sleep(1)  # the store has whole seconds
+    crawl(tmp_path, [page(1), edited])
+    said = simhash(tmp_path, "explain", url).stdout
+    assert said.startswith(f"Came out as `changed`: {why} (Its run kept no new page.)\nKept ")
+    (tmp_path / "near").mkdir()
+    bells = [{**page(n), "html": html(STORY, f"Bell {n}")} for n in (1, 2)]
+    for pages in ([bells[0], page(2, OTHER)], bells[1:]):
+        crawl(tmp_path / "near", pages)
+    said = simhash(tmp_path / "near", "explain", url).stdout
+    assert re.match(r"Came out as `changed`: .*\nKept .* near a stored page: titles", said)
+    time.sleep(1)
+    new = page(3, " ".join(f"new{n}" for n in range(200)))
+    crawl(tmp_path, [page(2, f"{OTHER} and another end of it"), new])
+    said = simhash(tmp_path, "explain", url).stdout
+    assert said.startswith(f"Its run kept 1 new and 1 changed pages; if it changed, {why}\nKept ")
 
 
 def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: Path) -> None:
