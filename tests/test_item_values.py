@@ -237,6 +237,31 @@ def test_a_number_alone_differs_in_another_template(price: Any, other: Any, diff
     assert verdict.differing_fields == (("price",) if differ else ())
 
 
+@pytest.mark.parametrize(
+    ("more", "fields", "dropped"), [(1, (), True), (1, ("text",), False), (0, ("text",), True)]
+)
+def test_a_longer_version_in_another_template_is_kept_by_its_named_text(
+    more: int, fields: tuple[str, ...], dropped: bool
+) -> None:
+    """An update to an old print view: two templates need half of the main texts alone."""
+    parts = [" ".join(f"word{n * 61 % 997}" for n in range(k, k + 50)) for k in range(0, 450, 50)]
+    new = [" ".join(f"news{n}" for n in range(40))] * more + parts
+    told, news = ("".join(f"<p>{each}" for each in texts) for texts in (parts, new))
+    printed = f"<title>Rope opens - Print</title><div><h1>Rope opens</h1>{told}</div>"
+    article = f"<title>Update: Rope opens</title>{FRAME.format(news)}"
+    with Judge(item_fields=fields) as judge:
+        judge.judge("http://a.example/print/1", printed, {"text": " ".join(parts)})
+        verdict = judge.judge("http://a.example/update-1", article, {"text": " ".join(new)})
+    assert verdict.dropped is dropped
+
+
+FRAME = (
+    "<header><nav><ul><li><a href=/>Home</a><li><a href=/s>Sport</a></ul></nav></header><main>"
+    "<article><header><h1>Update: Rope opens</h1></header><section>{}</section></article></main>"
+    "<aside><h2>More</h2><ul><li><a href=/1>One</a></ul></aside><footer><p>Imprint</footer>"
+)
+
+
 def test_booleans_of_two_templates_differ_for_no_reason() -> None:
     """Whether it has an image, say: an AMP page has none."""
     items = [{"colour": "red", "image": one, "tags": one} for one in (True, False)]
