@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.item_values import (
     CARRIED,
     NO_VALUES,
@@ -223,6 +223,19 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     return contents_agree(page, previous, options) and sketches_agree(
         page, previous, options.sketch_distance
     )
+
+
+def what_it_says(page: StoredPage) -> bytes | None:
+    """8 bytes of what `is_unchanged` compares first; None of a row, which has its own rules."""
+    values = page.item_values or NO_VALUES
+    if is_row(values):
+        return None
+    text: tuple[object, ...] = (page.content, page.digest)
+    if page.item_text is not None and not has(values, PART):
+        text = (page.item_text, page.title)
+    elif page.article is not None:
+        text = (page.article >> ARTICLE_SHIFT,)
+    return hash_of(repr((values, *text)))
 
 
 def counted_values(page: StoredPage, other: StoredPage) -> bytes:
