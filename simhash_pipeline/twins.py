@@ -110,9 +110,12 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
 
     A page that was stored without its item, as by a crawl with other settings, lacks all of them.
     """
-    if page.item_values is None or (has(page.item_values, TEXT) and _are_one_text(page, other)):
+    if page.item_values is None:
         return b""
-    bits = _structure_bits(page, other) if page.site == other.site else None
+    is_bare = page.site != other.site or (
+        has(page.item_values, TEXT) and _are_one_text(page, other)
+    )
+    bits = None if is_bare else _structure_bits(page, other)
     return differing(page.item_values, other.item_values or NO_VALUES, bits)
 
 
@@ -249,10 +252,11 @@ def items_differ(page: StoredPage, previous: StoredPage) -> bool:
     Whatever their structures: a sale may bring a box. A value from another page isn't this one's.
     """
     mine, its = page.item_values, previous.item_values
-    if mine is None or its is None or (has(mine, TEXT) and _are_one_text(page, previous)):
+    if mine is None or its is None:
         return False
+    bits = None if has(mine, TEXT) and _are_one_text(page, previous) else 0
     has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
-    return bool(differing(mine, its, 0) or (not has_all and differing(its, mine, 0)))
+    return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
 
 
 def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
