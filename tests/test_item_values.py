@@ -20,7 +20,7 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 from scrapy.http import HtmlResponse
 
-from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, open_store
+from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, dedupe, open_store
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
@@ -219,6 +219,27 @@ def test_in_another_template_two_values_must_differ_or_a_number() -> None:
         judge.judge(A, page("<p>red small"), items[0])
         assert judge.judge(B, BARE % "red large", items[1]).rejected_by != "fields"
         assert judge.judge(B, BARE % "blue large", other).differing_fields == ("colour", "size")
+
+
+@pytest.mark.parametrize("fields", [("+rating",), ("rating",)])
+@pytest.mark.parametrize(("first", "last"), [("good", "bad"), ("", "bad")])
+def test_what_is_asked_for_counts_everywhere(
+    fields: tuple[str, ...], first: str, last: str
+) -> None:
+    """In another template, on another site, and beside a text, though it stands nowhere."""
+    items = {"rating": first}, {"rating": last}
+    options = Options(item_fields=fields, min_tokens=20)
+    for url, held in ((B, BARE % "red"), ("http://other.example/1", page("<p>red"))):
+        with Judge(options=options) as judge:
+            judge.judge(A, page("<p>red"), items[0])
+            assert judge.judge(url, held, items[1]).differing_fields == ("rating",)
+            assert judge.judge(f"{url}?again", held, items[1]).dropped
+    rows = [
+        {"url": url, "text": f"{SHOE} {SHOE}", **item}
+        for url, item in zip((A, B), items, strict=True)
+    ]
+    assert len([*dedupe(rows, item_fields=fields)]) == 2
+    assert len([*dedupe(rows)]) == 1
 
 
 @pytest.mark.parametrize(
