@@ -349,7 +349,7 @@ class ExplainCommand(Command):
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
                 runs = [run for run in runs if _ran_at(run, kept[0].first_seen)]
-                explained = chain(_known_before(runs), self._explained_kept(*kept))
+                explained = chain(_known_before(runs, line), self._explained_kept(*kept))
             elif line is not None:
                 runs = [run for run in runs if run.run == line.run and line.is_near_miss]
                 explained = chain(_known_before(runs), self._explained_line(line, stores))
@@ -479,19 +479,24 @@ def _ran_at(run: Run, unix_secs: float) -> bool:
     return int(unix_seconds(run.started)) <= unix_secs <= unix_seconds(run.ended)
 
 
-def _known_before(runs: Iterable[Run]) -> Iterator[Line]:
+def _known_before(runs: Iterable[Run], earlier: Drop | None = None) -> Iterator[Line]:
     """Whether the page came out as `changed`, as far as the ends of the runs that kept it show.
 
-    A store has the last version of a page alone, and the log counts changed pages.
+    A store has the last version of a page alone, and the log counts changed pages. `earlier` is the
+    URL's last line in the log.
     """
     kept = sum((Counter(run.kept) for run in runs), Counter[str]())
     changed, known = kept["changed"], kept["changed"] + kept["unchanged"]
-    why = "its title, article text or item values differ from those stored before"
+    why = "its title, article text or item values differ from those seen before"
     if changed and kept.total() == known:
         yield Heading(f"Came out as `changed`: {why}. (Its run kept no new page.)")
     elif changed:
         new = kept.total() - known
-        yield f"Its run kept {new:,} new and {changed:,} changed pages; if it changed, {why}."
+        pages = counted(changed, "changed page")
+        yield f"Its run kept {new:,} new and {pages}; if it changed, {why}."
+    if earlier is not None:
+        did = "Kept, near a stored page," if earlier.is_near_miss else "Dropped"
+        yield f"{did} before, {minute(unix_seconds(earlier.time))} UTC, by spider {earlier.spider}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

@@ -210,7 +210,8 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE)
-    assert told.stdout.startswith("Kept ")
+    before = "Dropped before, 2001-05-04 12:00 UTC, by spider news.\nKept "
+    assert told.stdout.startswith(before)
 
 
 def test_a_page_that_came_out_as_changed_is_explained_as_such(
@@ -220,7 +221,7 @@ def test_a_page_that_came_out_as_changed_is_explained_as_such(
     crawl(tmp_path, [page(1), page(2, OTHER)])
     url = "http://a.example/2"
     assert simhash(tmp_path, "explain", url).stdout.startswith("Kept ")
-    why = "its title, article text or item values differ from those stored before."
+    why = "its title, article text or item values differ from those seen before."
     edited = page(2, f"{OTHER} and a new end")
     time.sleep(1)  # the store has whole seconds
     crawl(tmp_path, [page(1), edited])
@@ -236,7 +237,7 @@ def test_a_page_that_came_out_as_changed_is_explained_as_such(
     new = page(3, " ".join(f"new{n}" for n in range(200)))
     crawl(tmp_path, [page(2, f"{OTHER} and another end of it"), new])
     said = simhash(tmp_path, "explain", url).stdout
-    assert said.startswith(f"Its run kept 1 new and 1 changed pages; if it changed, {why}\nKept ")
+    assert said.startswith(f"Its run kept 1 new and 1 changed page; if it changed, {why}\nKept ")
 
 
 def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: Path) -> None:
