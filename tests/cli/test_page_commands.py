@@ -23,10 +23,14 @@ STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></
 RETOLD = STORY.replace("word100", "tale").replace("A story", "A story retold")
 OTHER = STORY.replace("word", "term")
 CHINESE = "<title>潮水</title><body><p>" + "五月的潮水涨到下午四点。" * 20
+PRINTED = STORY.replace("</head>", "<link rel=canonical href=/story></head>").replace(
+    "<p>", "<p>x "
+)
 SERVED = {
     "/story": ("text/html", STORY.encode()),
     "/chinese": ("text/html; charset=gb18030", CHINESE.encode("gb18030")),
     "/hidden/story": ("text/html", STORY.encode()),
+    "/print": ("text/html", PRINTED.encode()),
     "/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /hidden/\n"),
 }
 
@@ -285,6 +289,22 @@ def test_compare_goes_by_the_options_that_judge(simhash: Simhash, pages: Path) -
     assert re.search(r"^sketch .* bits +not used$", far, re.MULTILINE)
     one_url = simhash(pages, "compare", "story.html", "story.html").stdout
     assert re.search(r"^content .* 0 of 64 bits +not used: the same URL$", one_url, re.MULTILINE)
+
+
+def test_compare_names_what_makes_twins_beside_the_content(pages: Path, server: Server) -> None:
+    """A second address of the story: without a word on it, its limit seems to be the content's."""
+    urls = [f"{server.url}/{name}" for name in ("print", "story")]
+    strict = ("-s", "SIMHASH_CONTENT_DISTANCE=0")
+    limit = r"^content .* \d+ of 64 bits +not used: the same declared address$"
+    for keep, said in (
+        ("first", "Twins: if A is stored, B is dropped: same declared address as a kept page"),
+        ("canonical", "Twins: B is at the address that A declares, and takes its place."),
+    ):
+        options = (*strict, "-s", f"SIMHASH_KEEP={keep}")
+        result = scrapy("simhash", "compare", *urls, *options, directory=pages)
+        assert result.returncode == 0
+        assert said in result.stdout
+        assert re.search(limit, result.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
