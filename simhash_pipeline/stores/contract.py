@@ -282,7 +282,10 @@ class Store(Protocol):
         """Write what was confirmed, also where no page is settled for a while."""
 
     def put_visits(self, visits: Iterable[Visit]) -> None:
-        """Store what dropped pages said, each in place of what was known of its key."""
+        """Store what dropped pages said.
+
+        :param visits: each in place of what was known of its key; one transaction for all.
+        """
 
     def visits(self) -> Iterator[Visit]:
         """:return: all of all namespaces."""
