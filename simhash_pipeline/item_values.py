@@ -7,9 +7,9 @@ whose items have one differing value of one name are two things; where the templ
 same selectors may find other parts of the page, and two values must differ, or a number that both
 pages have. A store keeps of an item
 
-    flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which a bit is
-              set for what no page shows, one for a part of its address, and one for a number;
+    flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which bits are
+              set for what no page shows, a part of its address, a number, and what was asked for;
               zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
 
-NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks counts, too
 ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
@@ -67,7 +66,7 @@ _SAME_FIELDS_BITS = 3
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _MARKS = 1, 2, 4, 7
+_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _ASKED_BIT, _MARKS = 1, 2, 4, 8, 15
 _OF_LIST = "\0"  # behind the name of what is in a list
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
@@ -288,9 +287,14 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not is_bare:
         said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
     said = _with_their_dicts(said)
-    flags = NAMED * item.is_named | CARRIED * bool(item.carried)
-    flags |= ROW * item.is_row | WAITS * item.waits | PART * is_part | TEXT * is_bare
-    values, names = _packed(flags, said, item.added)
+    flags = (
+        CARRIED * bool(item.carried)
+        | ROW * item.is_row
+        | WAITS * item.waits
+        | PART * is_part
+        | TEXT * is_bare
+    )
+    values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)
     return Said(values, names, text)
@@ -369,7 +373,7 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 
 def _packed(
-    flags: int, said: Iterable[_Value], added: frozenset[str]
+    flags: int, said: Iterable[_Value], item: ItemValues
 ) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255.
 
@@ -377,25 +381,27 @@ def _packed(
     """
     names: dict[int, str] = {}
     by_byte: dict[int, list[str]] = {}
+    asked = set[int]()
     for name, *_, kept in said:
-        byte = byte_of(f"+{name}" if name in added else name)
+        byte = byte_of(f"+{name}" if name in item.added else name)
+        asked |= {byte} if item.is_named or name in item.added else set()
         of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(kept)
     values = (
-        bytes([byte]) + (_value_of(kept) if kept else bytes(3))
+        bytes([byte]) + (_value_of(kept, _ASKED_BIT * (byte in asked)) if kept else bytes(3))
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
 
 
-def _value_of(kept: list[str]) -> bytes:
+def _value_of(kept: list[str], marks: int) -> bytes:
     """3 bytes: see the module."""
     texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen, are_own = (all(each.startswith(m) for each in kept) for m in (_UNSEEN, _OWN))
-    marks = _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * is_amount(texts[0])
+    marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * is_amount(texts[0])
     return bytes([first & ~_MARKS | marks, *rest])
 
 
@@ -417,34 +423,34 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
 
     b"" where it says nothing else. In one template another value of one name is news, and where
     the fields are the same a name that the other item lacks: `structure_bits` is the distance of
-    the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
+    the structures. On two sites, where it is None, the texts decide, but of rows and of what was
+    asked for, which counts everywhere.
     """
-    is_named = values[0] & NAMED
     if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
     mine = {name: value for name, value in mine.items() if any(value)}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
-    if others[0] & TEXT and not is_named:
-        return b"" if structure_bits is None else other
     lacking = bytes(
         name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)
     )
     if values[0] & ROW:
         return other or lacking or b"\0"
-    if is_named:
-        return other + lacking
+    asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
     if structure_bits is None:
-        return b""
-    if values[0] & CARRIED and lacking:
-        return other + lacking
-    if structure_bits <= _SAME_FIELDS_BITS:
-        return other + bytes(name for name in lacking if name not in its)
-    # In another template a selector that found nothing had another answer.
-    other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
-    are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
-    is_clear = structure_bits <= MAX_DISTANCE_BITS or len(other) > 1 or are_numbers
-    return other if is_clear else b""
+        return asked
+    if others[0] & TEXT:
+        lacking = b""
+    elif structure_bits <= _SAME_FIELDS_BITS and not values[0] & CARRIED:
+        lacking = bytes(name for name in lacking if name not in its)
+    elif structure_bits > _SAME_FIELDS_BITS and not (values[0] & CARRIED and lacking):
+        # In another template a selector that found nothing had another answer.
+        lacking = b""
+        other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
+        are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
+        is_clear = structure_bits <= MAX_DISTANCE_BITS or len(other) > 1 or are_numbers
+        other = other if is_clear else b""
+    return bytes(dict.fromkeys(asked + other + lacking))
 
 
 def _is_unseen(value: bytes) -> bool:
@@ -455,12 +461,11 @@ def _are_two(value: bytes, other: bytes) -> bool:
     """Whether or not their pages show them; parts of two addresses say nothing."""
     if value[0] & other[0] & _OWN_BIT:
         return False
-    marks = _UNSEEN_BIT | _OWN_BIT
-    return value[1:] != other[1:] or value[0] | marks != other[0] | marks
+    return value[1:] != other[1:] or value[0] | _MARKS != other[0] | _MARKS
 
 
 def has(values: bytes | None, flag: int) -> bool:
-    """Whether there is an item, with this flag: see NAMED to TEXT."""
+    """Whether there is an item, with this flag: see ROW to TEXT."""
     return values is not None and values[0] & flag > 0
 
 

@@ -86,9 +86,16 @@ class Judge:
         self.close()
 
     def close(self) -> None:
-        """Close the store if the judge has opened it."""
+        """Write what is left to be written, and close the store if the judge has opened it."""
+        self.flush()
         if self._opens:
             self._store.close()
+
+    def flush(self) -> None:
+        """Write what dropped pages said, as every thousandth does; see `Store.put_visits`."""
+        if self._memory.visits:
+            self._store.put_visits(self._memory.visits.values())
+            self._memory.visits.clear()
 
     def judge(
         self,
@@ -137,6 +144,8 @@ class Judge:
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
+        if verdict.dropped and verdict.reason != "unchanged" and self._memory.note_visit(page):
+            self.flush()
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # A list that has changed may have moved these rows to its next page.
             self._put_rows(verdict, page.item_values, ())
@@ -212,7 +221,8 @@ class Judge:
         """Unchanged? Edited? Else its twin, one that may yet go, one that gives way, a near miss.
 
         The first of these that is found; else the page is new. If a known page has become a copy,
-        its record is removed; that of a list stays, as its other rows are its own.
+        its record is removed; that of a list stays, as its other rows are its own. One that was
+        dropped before, and says something else now, is no copy of what was stored by then.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
@@ -224,6 +234,7 @@ class Judge:
             found.setdefault(what := self._what_is(neighbour, page, view), neighbour)
             if what == "twin":
                 break
+        is_edited = is_edited or "older" in found
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
             verdict = _near(page, twin, view, dropped=True, provisional=not is_sure)
@@ -231,6 +242,8 @@ class Judge:
             return Action.FORGET if forgets else Action.SKIP, verdict
         if replaced := found.get("gives way"):
             verdict = _near(page, replaced, view, reason="canonical")
+        elif older := found.get("older"):
+            verdict = _near(page, older, view)
         elif near_miss := found.get("near miss"):
             verdict = self._near_miss(page, near_miss, view, names)
         else:
@@ -280,6 +293,10 @@ class Judge:
             return "may go" if by == "fields" and may_gain_rows else "near miss"
         if neighbour.reason != "answer" and self._takes_place(page, other):
             return "gives way"
+        if neighbour.reason != "answer" and other.first_seen <= self._memory.edited_since(
+            page, view
+        ):
+            return "older"
         return "may go" if view.is_unconfirmed(other) else "twin"
 
     def _near_miss(

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from simhash_pipeline.item_values import WAITS, has, say_more
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
-from simhash_pipeline.stores.contract import PageText, Store, StoredPage
+from simhash_pipeline.stores.contract import (
+    PageText,
+    Store,
+    StoredPage,
+    View,
+    Visit,
+    visit_key,
+)
+from simhash_pipeline.twins import what_it_says
 from simhash_pipeline.urls import site_of
 from simhash_pipeline.verdict import Verdict
 
+_MANY_VISITS = 1_000  # are written together: a killed crawl may lose these
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
@@ -29,6 +39,7 @@ class RunMemory:
     def __init__(self, began: float | None) -> None:
         self._began = None if began is None else int(began)
         self._stored_at_once = set[int]()  # hashes of keys stored in the second it began
+        self.visits: dict[bytes, Visit] = {}  # by key; not written
         self._lists = set[Key]()  # pages whose further rows aren't known yet
         # The first page of a site that was dropped for one of another: by namespace, site and key.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
@@ -49,6 +60,26 @@ class RunMemory:
     def is_earlier(self, page: StoredPage) -> bool:
         """Whether the page is of an earlier run alone."""
         return self._began is not None and not self.has_seen(page)
+
+    def note_visit(self, page: StoredPage) -> bool:
+        """Note what a dropped page says; whether there is much to write."""
+        said = what_it_says(page)
+        if said is not None and self._began != 0:
+            key = visit_key(page.namespace, page.url)
+            self.visits[key] = Visit(page.namespace, key, said, page.seen_at)
+        return len(self.visits) >= _MANY_VISITS
+
+    def edited_since(self, page: StoredPage, view: View) -> float:
+        """When the page was dropped the last time, if it said something else.
+
+        Infinitely long ago for what is stored, and in this run: two items of it may say two things.
+        """
+        visit = self.visits.get(visit_key(page.namespace, page.url)) or view.last_visit()
+        if visit is None or view.same_key() is not None:
+            return -inf
+        if self._began is not None and visit.seen_at >= self._began:
+            return -inf
+        return -inf if what_it_says(page) in (None, visit.said) else visit.seen_at
 
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.item_values import (
     CARRIED,
     NO_VALUES,
@@ -110,9 +110,12 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
 
     A page that was stored without its item, as by a crawl with other settings, lacks all of them.
     """
-    if page.item_values is None or (has(page.item_values, TEXT) and _are_one_text(page, other)):
+    if page.item_values is None:
         return b""
-    bits = _structure_bits(page, other) if page.site == other.site else None
+    is_bare = page.site != other.site or (
+        has(page.item_values, TEXT) and _are_one_text(page, other)
+    )
+    bits = None if is_bare else _structure_bits(page, other)
     return differing(page.item_values, other.item_values or NO_VALUES, bits)
 
 
@@ -225,6 +228,19 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     )
 
 
+def what_it_says(page: StoredPage) -> bytes | None:
+    """8 bytes of what `is_unchanged` compares first; None of a row, which has its own rules."""
+    values = page.item_values or NO_VALUES
+    if is_row(values):
+        return None
+    text: tuple[object, ...] = (page.content, page.digest)
+    if page.item_text is not None and not has(values, PART):
+        text = (page.item_text, page.title)
+    elif page.article is not None:
+        text = (page.article >> ARTICLE_SHIFT,)
+    return hash_of(repr((values, *text)))
+
+
 def counted_values(page: StoredPage, other: StoredPage) -> bytes:
     """The names, a byte each, of the page's values that count beside the other."""
     return counted_names(page.item_values or NO_VALUES, _structure_bits(page, other))
@@ -236,10 +252,11 @@ def items_differ(page: StoredPage, previous: StoredPage) -> bool:
     Whatever their structures: a sale may bring a box. A value from another page isn't this one's.
     """
     mine, its = page.item_values, previous.item_values
-    if mine is None or its is None or (has(mine, TEXT) and _are_one_text(page, previous)):
+    if mine is None or its is None:
         return False
+    bits = None if has(mine, TEXT) and _are_one_text(page, previous) else 0
     has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
-    return bool(differing(mine, its, 0) or (not has_all and differing(its, mine, 0)))
+    return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
 
 
 def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:

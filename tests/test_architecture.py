@@ -38,7 +38,7 @@ ROOMS = {
     | {"verdict"},
     "candidates": {"options", "stores", "twins", "verdict"},
     "verdict": {"page", "stores"},
-    "run_memory": {"item_values", "page", "stores", "urls", "verdict"},
+    "run_memory": {"item_values", "page", "stores", "twins", "urls", "verdict"},
     "judge": ENGINE - {"drop_log"}
     | {"answers", "candidates", "repeated_text", "run_memory", "specific_text", "verdict"},
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},

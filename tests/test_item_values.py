@@ -20,7 +20,7 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 from scrapy.http import HtmlResponse
 
-from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, open_store
+from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, dedupe, open_store
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     Said,
@@ -221,6 +221,27 @@ def test_in_another_template_two_values_must_differ_or_a_number() -> None:
         assert judge.judge(B, BARE % "blue large", other).differing_fields == ("colour", "size")
 
 
+@pytest.mark.parametrize("fields", [("+rating",), ("rating",)])
+@pytest.mark.parametrize(("first", "last"), [("good", "bad"), ("", "bad")])
+def test_what_is_asked_for_counts_everywhere(
+    fields: tuple[str, ...], first: str, last: str
+) -> None:
+    """In another template, on another site, and beside a text, though it stands nowhere."""
+    items = {"rating": first}, {"rating": last}
+    options = Options(item_fields=fields, min_tokens=20)
+    for url, held in ((B, BARE % "red"), ("http://other.example/1", page("<p>red"))):
+        with Judge(options=options) as judge:
+            judge.judge(A, page("<p>red"), items[0])
+            assert judge.judge(url, held, items[1]).differing_fields == ("rating",)
+            assert judge.judge(f"{url}?again", held, items[1]).dropped
+    rows = [
+        {"url": url, "text": f"{SHOE} {SHOE}", **item}
+        for url, item in zip((A, B), items, strict=True)
+    ]
+    assert len([*dedupe(rows, item_fields=fields)]) == 2
+    assert len([*dedupe(rows)]) == 1
+
+
 @pytest.mark.parametrize(
     ("price", "other", "differ"),
     [
@@ -235,6 +256,31 @@ def test_a_number_alone_differs_in_another_template(price: Any, other: Any, diff
         judge.judge(A, page(f"<p>red {price}"), {"colour": "red", "price": price})
         verdict = judge.judge(B, BARE % f"red {other}", {"colour": "red", "price": other})
     assert verdict.differing_fields == (("price",) if differ else ())
+
+
+@pytest.mark.parametrize(
+    ("more", "fields", "dropped"), [(1, (), True), (1, ("text",), False), (0, ("text",), True)]
+)
+def test_a_longer_version_in_another_template_is_kept_by_its_named_text(
+    more: int, fields: tuple[str, ...], dropped: bool
+) -> None:
+    """An update to an old print view: two templates need half of the main texts alone."""
+    parts = [" ".join(f"word{n * 61 % 997}" for n in range(k, k + 50)) for k in range(0, 450, 50)]
+    new = [" ".join(f"news{n}" for n in range(40))] * more + parts
+    told, news = ("".join(f"<p>{each}" for each in texts) for texts in (parts, new))
+    printed = f"<title>Rope opens - Print</title><div><h1>Rope opens</h1>{told}</div>"
+    article = f"<title>Update: Rope opens</title>{FRAME.format(news)}"
+    with Judge(item_fields=fields) as judge:
+        judge.judge("http://a.example/print/1", printed, {"text": " ".join(parts)})
+        verdict = judge.judge("http://a.example/update-1", article, {"text": " ".join(new)})
+    assert verdict.dropped is dropped
+
+
+FRAME = (
+    "<header><nav><ul><li><a href=/>Home</a><li><a href=/s>Sport</a></ul></nav></header><main>"
+    "<article><header><h1>Update: Rope opens</h1></header><section>{}</section></article></main>"
+    "<aside><h2>More</h2><ul><li><a href=/1>One</a></ul></aside><footer><p>Imprint</footer>"
+)
 
 
 def test_booleans_of_two_templates_differ_for_no_reason() -> None:

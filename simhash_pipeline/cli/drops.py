@@ -158,7 +158,7 @@ def _nearness(drop: Drop) -> str:
         for name, bits, limit in measures(drop)
         if bits is not None
     ]
-    if drop.similarity is not None:
+    if drop.similarity:
         parts.append(f"page-specific text {drop.similarity:.0%}")
     return ", ".join(parts)
 

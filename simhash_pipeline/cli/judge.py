@@ -103,7 +103,7 @@ class _LineJudge:
         opened.callback(self._texts.write)
         self._readers = Readers(options, Fingerprinter(options), is_closing=lambda: False)
         opened.callback(self._readers.close)
-        self._judge = Judge(store, options)
+        self._judge = opened.enter_context(Judge(store, options))
         self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
         if options.expire_after is not None:
             store.expire(time.time() - options.expire_after)

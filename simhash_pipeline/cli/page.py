@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -28,7 +29,7 @@ from simhash_pipeline.cli.command import (
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
-from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
 from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.options import Options
@@ -36,7 +37,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
-from simhash_pipeline.review.summary import DECIDING, why_rejected
+from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import counted_values, similarity
@@ -187,15 +188,14 @@ class CompareCommand(_PagesCommand):
         a, b = map(self.reader(), self.arguments.page_names)
         verdict = compare(a, b, self.options)
         print_lines(self._compared(a, b, verdict))
-        return 0 if verdict.dropped or verdict.reason == "unchanged" else 1
+        return 0 if verdict.dropped or verdict.reason in ("unchanged", "canonical") else 1
 
     def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
         sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
         yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
         yield ""
-        apart, limits = distances(a, b), fields(self.options, *THRESHOLDS)
-        reason = verdict.reason if verdict.dropped else None
-        yield distance_grid(a, b, apart, limits, reason)
+        apart = distances(a, b)
+        yield distance_grid(a, b, apart, _limits(self.options), _found_by(verdict))
         yield ""
         yield Heading(_verdict(verdict, apart, self.options))
         yield ""
@@ -207,10 +207,11 @@ class CompareCommand(_PagesCommand):
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         return f"Twins: if A is stored, B is dropped: {REASONS[verdict.reason]}."
-    return _OF_ONE_URL.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
+    return _OF_REASON.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 
 
-_OF_ONE_URL = {
+_OF_REASON = {
+    "canonical": "Twins: B is at the address that A declares, and takes its place.",
     "unchanged": "Twins: both have one URL, and nothing visible has changed.",
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
@@ -223,10 +224,18 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
         limits = fields(options, *THRESHOLDS) | {"min_similarity": verdict.min_similarity}
         return f"A is near, but {why_rejected(verdict.rejected_by, verdict, limits).text}."
     content, limit = apart.content, options.content_distance
-    if options.match == "structure" or content is None or content <= limit:
+    is_near = not options.second_look if content is None else content <= limit
+    if options.match == "structure" or verdict.reason == "thin" or is_near:
         return "A is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
-    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}"
-    return f"{far}. Sketches are compared only within {counted(limit, 'bit')}."
+    if content is None:
+        same = f"{_SAME['address']} or {_SAME['item']}"
+        return f"one of them has too little text. Such twins have {same}."
+    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}."
+    if not options.second_look:
+        return far
+    same = f"{_SAME['address']}, {_SAME['item']}, or, in two templates or sites, {_SAME['sketch']}"
+    sketches = counted(options.sketch_distance, "bit")
+    return f"{far} Other twins have {same} and sketches within {sketches}."
 
 
 def _share(page: PageFingerprint) -> str:
@@ -237,17 +246,41 @@ Opened: TypeAlias = tuple[Store, NamedStore]
 Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
+_NEAR = "near miss"
+# What made the pages candidates, by the reason of the drop.
+_SAME = {
+    "sketch": "the same longest paragraph or minhash",
+    "address": "the same declared address",
+    "item": "the same item text or row",
+    "thin": "the same title and text",
+    "error page": "the same error page pattern",
+    "answer": "your answer",
+    "canonical": "the same declared address",
+    "changed": "the same URL",
+    "unchanged": "the same URL",
+    _NEAR: "the same address, item, paragraph or minhash",
+}
+
+
+def _limits(options: Options) -> dict[str, Any]:
+    looks = {} if options.second_look else {"sketch_distance": "not used"}
+    return fields(options, *THRESHOLDS) | looks
+
+
+def _found_by(verdict: Verdict) -> str | None:
+    """See `distance_grid`."""
+    decides = verdict.dropped or verdict.reason in ("canonical", "changed", "unchanged")
+    return verdict.reason if decides else verdict.rejected_by and _NEAR
 
 
 def distance_grid(
-    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], dropped_by: str | None = None
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], found_by: str | None = None
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins.
 
-    A drop's reason says which of them were used: another address or item's text may come first.
+    `found_by` is a drop's reason, or "near miss", or None if A was no candidate: another address or
+    item's text may come first.
     """
-    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    used = DECIDING.get(dropped_by, ()) if dropped_by else by_match.get(limits["match"], _BITS)
     rows: list[tuple[str, ...]] = [("", "A", "B", "differ in", "limit")]
     for name, bits in _BITS.items():
         shown = ["", ""]  # sketches are too long to be read side by side
@@ -255,9 +288,25 @@ def distance_grid(
             shown = [fingerprint_hex(getattr(page, name)) or "none" for page in (a, b)]
         distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {bits} bits"
-        limit = str(limits[f"{name}_distance"]) if name in used else "not used"
-        rows.append((name, *shown, differ, limit))
+        rows.append((name, *shown, differ, _limit(name, distance, limits, found_by)))
     return Grid(rows)
+
+
+def _limit(name: str, bits: int | None, limits: Mapping[str, Any], found_by: str | None) -> str:
+    """The limit that decided, if one did; else, of contents, what was used instead."""
+    limit, match = limits[f"{name}_distance"], limits["match"]
+    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
+    used = by_match.get(match, tuple(_BITS))
+    is_twin = found_by not in (None, _NEAR)
+    if is_twin:
+        used = (*DECIDING.get(found_by or "", ()), *(["structure"] if match == "both" else []))
+    is_far = bits is not None and isinstance(limit, int) and bits > limit
+    is_passed = is_far and (is_twin or (found_by == _NEAR and name == "content"))
+    if name in used and not is_passed:
+        return str(limit)
+    is_known = is_twin or match in ("content", "both")  # else their structures may be near
+    same = _SAME.get(found_by or "") if name == "content" and is_known else None
+    return f"not used: {same}" if same else "not used"
 
 
 def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
@@ -293,15 +342,17 @@ class ExplainCommand(Command):
         logs: list[DropLogFile] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
             logs = self.logs()
-        line = self._last_line(logs, key)
+        line, runs = self._last_line(logs, key)
         named = self._line_stores(line)
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                explained = self._explained_kept(*kept)
+                runs = [run for run in runs if _ran_at(run, kept[0].first_seen)]
+                explained = chain(_known_before(runs, line), self._explained_kept(*kept))
             elif line is not None:
-                explained = self._explained_line(line, stores)
+                runs = [run for run in runs if run.run == line.run and line.is_near_miss]
+                explained = chain(_known_before(runs), self._explained_line(line, stores))
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
@@ -309,16 +360,22 @@ class ExplainCommand(Command):
             print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
-    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
-        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
+    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> tuple[Drop | None, list[Run]]:
+        """The URL's last drop or near miss, in the namespace of its spider, or of any spider.
+
+        And the runs of this spider, or of any.
+        """
         last, spider = None, self.arguments.spider
+        runs: list[Run] = []
         for record in chain.from_iterable(logs):
-            if not isinstance(record, Drop) or spider not in (None, record.spider):
+            if spider not in (None, record.spider):
                 continue
-            if page_key(record.url) == key and (last is None or record.time >= last.time):
+            if isinstance(record, Run):
+                runs.append(record)
+            elif page_key(record.url) == key and (last is None or record.time >= last.time):
                 options = Options.from_settings(settings_of_spider(record.spider, self.settings))
                 last = record if record.namespace == options.namespace else last
-        return last
+        return last, runs
 
     def _line_stores(self, line: Drop | None) -> list[NamedStore]:
         """The named store; else all stores of the project that are there, that of the line first.
@@ -354,8 +411,8 @@ class ExplainCommand(Command):
         yield from _titles(a, b, verb.lower(), place)
         if a is not None:
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
-            reason = None if line.is_near_miss else line.reason
-            yield from ("", distance_grid(a, b, apart, line.thresholds, reason))
+            found_by = _NEAR if line.is_near_miss else line.reason
+            yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
             stores = [store for store, _ in opened]
             yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
 
@@ -377,7 +434,7 @@ class ExplainCommand(Command):
         why = "it is near a page that is stored too; one of them was kept before the other was."
         yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
         yield from _titles(near, page, "kept", named.name)
-        yield from ("", distance_grid(near, page, apart, fields(options, *THRESHOLDS)))
+        yield from ("", distance_grid(near, page, apart, _limits(options), _found_by(verdict)))
         alike = similarity(page, near, partial(store.repeated_text, page.namespace))
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 
@@ -414,7 +471,32 @@ class ExplainCommand(Command):
                 field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
                 yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
         if alike is not None:
-            yield f"Their page-specific texts are {alike:.0%} the same."
+            same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
+            yield f"Their page-specific texts {same}."
+
+
+def _ran_at(run: Run, unix_secs: float) -> bool:
+    return int(unix_seconds(run.started)) <= unix_secs <= unix_seconds(run.ended)
+
+
+def _known_before(runs: Iterable[Run], earlier: Drop | None = None) -> Iterator[Line]:
+    """Whether the page came out as `changed`, as far as the ends of the runs that kept it show.
+
+    A store has the last version of a page alone, and the log counts changed pages. `earlier` is the
+    URL's last line in the log.
+    """
+    kept = sum((Counter(run.kept) for run in runs), Counter[str]())
+    changed, known = kept["changed"], kept["changed"] + kept["unchanged"]
+    why = "its title, article text or item values differ from those seen before"
+    if changed and kept.total() == known:
+        yield Heading(f"Came out as `changed`: {why}. (Its run kept no new page.)")
+    elif changed:
+        new = kept.total() - known
+        pages = counted(changed, "changed page")
+        yield f"Its run kept {new:,} new and {pages}; if it changed, {why}."
+    if earlier is not None:
+        did = "Kept, near a stored page," if earlier.is_near_miss else "Dropped"
+        yield f"{did} before, {minute(unix_seconds(earlier.time))} UTC, by spider {earlier.spider}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
-TEXTS_A_BATCH = 1_000
+A_BATCH = 1_000  # texts or visits
 # By Scrapy's priority of a setting. A spider's attributes have that of the command line.
 _SOURCES = {20: "settings.py", 30: "custom_settings", 40: "an attribute of the spider"}
 
@@ -299,8 +299,11 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
     pages = target.insert_many(progress(source.pages(), "pages", len(source)))
     for repeated_text in source.all_repeated_text():
         target.put_repeated_text(*repeated_text)
+    visits = source.visits()
+    while some := list(islice(visits, A_BATCH)):
+        target.put_visits(some)
     texts, rest = 0, progress(source.texts(), "texts")
-    while batch := list(islice(rest, TEXTS_A_BATCH)):
+    while batch := list(islice(rest, A_BATCH)):
         target.keep_texts(batch)
         texts += len(batch)
     return pages, texts

@@ -293,11 +293,13 @@ class JudgeWorker:
     def _flush_soon(self) -> None:
         """Other crawls wait for a confirmation, this one for their pages perhaps."""
         self._will_flush = False
-        self._ask(self._store.flush)  # the next page meets its failure too
+        self._ask(self._judge.flush)  # the next page meets its failure too
+        self._ask(self._store.flush)
 
     def _end(self) -> int:
         try:
             self._texts.write()
+            self._judge.flush()
             return len(self._store)
         finally:
             self._readers.close()

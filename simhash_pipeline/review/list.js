@@ -203,7 +203,7 @@ function facts(place) {
     distance("content"),
     distance("structure"),
     distance("sketch"),
-    drops.own[place] === null ? null : fact(say("page-specific text alike"), share(drops.own[place])),
+    !drops.own[place] ? null : fact(say("page-specific text alike"), share(drops.own[place])),
     drops.main[place] === null ? null : fact(say("main text"), say("{0} of the page", share(drops.main[place]))),
     fact(say("words"), number.format(drops.tokens[place])),
     element("li", {}, utc(drops.time[place])),

@@ -222,6 +222,7 @@ const CHINESE = {
   "alike by {0}%": "相似度 {0}%",
   "alike by {0}% of at least {1}%": "相似度 {0}%，要求至少 {1}%",
   "hardly any can be compared": "几乎没有可比较的",
+  "all that they share is repeated text or outside the main text": "相同的都是重复的文字，或在正文之外",
   "sketches differ": "sketch 不同",
   "{0} of {1} bits": "{0}/{1} 比特",
   "{0} of at most {1} bits": "相差 {0} 比特，上限 {1}",

@@ -34,6 +34,7 @@ ALMOST_ALIKE = 0.75  # of the page-specific texts of near misses: the judge asks
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
 MAGNET = "many drops of one page"
+NOTHING_COUNTS = "all that they share is repeated text or outside the main text"
 # By the reason of a drop: whose distances decided.
 DECIDING = {
     "content": ("content", "sketch"),
@@ -279,6 +280,8 @@ def _alike(share: float | None, limit: object) -> str:
     """With as many digits as it takes to tell both apart, two at most."""
     if share is None:
         return "hardly any can be compared"
+    if not share:  # no equal window counts, see sample_similarity
+        return NOTHING_COUNTS
     if not isinstance(limit, float):
         return f"alike by {share:.0%}"
     texts = [(f"{share:.{n}%}", f"{limit:.{n}%}") for n in range(3)]
@@ -314,7 +317,7 @@ def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -
         share = f"{drop.main_share:.0%} of what the page shows"
         yield Doubt("main text is a small part of the page", share, 2)
     if drop.similarity is not None and drop.similarity < LITTLE_SIMILARITY:
-        yield Doubt("page-specific texts differ", f"alike by {drop.similarity:.0%}", 1)
+        yield Doubt("page-specific texts differ", _alike(drop.similarity, None), 1)
     if drop.reason == "thin":
         yield Doubt("thin", f"{drop.tokens} words, judged by title and text alone", 1)
 

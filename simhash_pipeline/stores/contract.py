@@ -138,6 +138,15 @@ class PageText:
     item: str = ""  # its values: a line each, "name: value"
 
 
+class Visit(NamedTuple):
+    """What a page said when it was dropped the last time, by which its next edit is seen."""
+
+    namespace: str
+    key: bytes  # see `visit_key`
+    said: bytes  # 8 bytes: see `twins.what_it_says`
+    seen_at: float  # Unix seconds; `expire` goes by it
+
+
 class Action(enum.Enum):
     """What `settle` does with the page after the decision."""
 
@@ -192,6 +201,10 @@ class View(ABC):
         value: bytes | None = getattr(self._page, column)
         if value is not None:
             yield from self._others(column, [value[:ID_SIZE]])
+
+    @abstractmethod
+    def last_visit(self) -> Visit | None:
+        """What the page's URL said before, if it was dropped."""
 
     @abstractmethod
     def is_unconfirmed(self, found: StoredPage) -> bool:
@@ -268,6 +281,15 @@ class Store(Protocol):
     def flush(self) -> None:
         """Write what was confirmed, also where no page is settled for a while."""
 
+    def put_visits(self, visits: Iterable[Visit]) -> None:
+        """Store what dropped pages said.
+
+        :param visits: each in place of what was known of its key; one transaction for all.
+        """
+
+    def visits(self) -> Iterator[Visit]:
+        """:return: all of all namespaces."""
+
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page and its text.
 
@@ -284,14 +306,14 @@ class Store(Protocol):
         """
 
     def expire(self, seen_before: float) -> int:
-        """Remove the pages last seen before a time, their texts, and all texts kept before it.
+        """Remove the pages and visits before a time, their texts, and all texts kept before it.
 
         :param seen_before: Unix seconds.
         :return: how many pages.
         """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages, texts and repeated text of a namespace.
+        """Remove all pages, visits, texts and repeated text of a namespace.
 
         :return: how many pages.
         """
@@ -439,6 +461,12 @@ def page_id(url: str) -> bytes:
     Among a billion pages about one pair shares them.
     """
     return hash_of(url)
+
+
+def visit_key(namespace: str, url: str) -> bytes:
+    """8 bytes, of which the first bit is 0."""
+    first, *rest = hash_of(f"{namespace} {url}")
+    return bytes([first & 0x7F, *rest])
 
 
 def each_row_key(row_keys: bytes | None) -> list[bytes]:

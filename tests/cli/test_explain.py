@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,34 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE)
-    assert told.stdout.startswith("Kept ")
+    before = "Dropped before, 2001-05-04 12:00 UTC, by spider news.\nKept "
+    assert told.stdout.startswith(before)
+
+
+def test_a_page_that_came_out_as_changed_is_explained_as_such(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """Neither a store nor a log says it of a page; the counts of its run do."""
+    crawl(tmp_path, [page(1), page(2, OTHER)])
+    url = "http://a.example/2"
+    assert simhash(tmp_path, "explain", url).stdout.startswith("Kept ")
+    why = "its title, article text or item values differ from those seen before."
+    edited = page(2, f"{OTHER} and a new end")
+    time.sleep(1)  # the store has whole seconds
+    crawl(tmp_path, [page(1), edited])
+    said = simhash(tmp_path, "explain", url).stdout
+    assert said.startswith(f"Came out as `changed`: {why} (Its run kept no new page.)\nKept ")
+    (tmp_path / "near").mkdir()
+    bells = [{**page(n), "html": html(STORY, f"Bell {n}")} for n in (1, 2)]
+    for pages in ([bells[0], page(2, OTHER)], bells[1:]):
+        crawl(tmp_path / "near", pages)
+    said = simhash(tmp_path / "near", "explain", url).stdout
+    assert re.match(r"Came out as `changed`: .*\nKept .* near a stored page: titles", said)
+    time.sleep(1)
+    new = page(3, " ".join(f"new{n}" for n in range(200)))
+    crawl(tmp_path, [page(2, f"{OTHER} and another end of it"), new])
+    said = simhash(tmp_path, "explain", url).stdout
+    assert said.startswith(f"Its run kept 1 new and 1 changed page; if it changed, {why}\nKept ")
 
 
 def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: Path) -> None:
@@ -360,12 +388,32 @@ def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path
     assert all(character.isprintable() or character == "\n" for character in told)
 
 
-def test_measures_that_did_not_decide_are_marked(simhash: Simhash, tmp_path: Path) -> None:
-    far = drop(reason="address", content_distance=9, sketch_distance=40)
-    write_log(tmp_path / "log", [far])
-    told = simhash(tmp_path, "explain", far.url, "log").stdout
-    assert re.search(r"^content .* 9 of 64 bits +not used$", told, re.MULTILINE)
-    assert re.search(r"^sketch +40 of 128 bits +not used$", told, re.MULTILINE)
+@pytest.mark.parametrize(
+    ("reason", "content", "sketch"),
+    [
+        ("address", (9, "not used: the same declared address"), (40, "not used")),
+        ("item", (9, "not used: the same item text or row"), (40, "not used")),
+        ("sketch", (9, "not used: the same longest paragraph or minhash"), (15, "18")),
+        ("answer", (2, "not used: your answer"), (15, "not used")),
+        ("content", (2, "3"), (40, "not used")),
+        (None, (2, "3"), (40, "18")),
+        (None, (9, "not used: the same address, item, paragraph or minhash"), (15, "18")),
+    ],
+)
+def test_limits_that_did_not_decide_are_marked(
+    simhash: Simhash,
+    tmp_path: Path,
+    reason: str | None,
+    content: tuple[int, str],
+    sketch: tuple[int, str],
+) -> None:
+    """With what made the pages candidates, if it was not the content; None: of a near miss."""
+    apart = {"content_distance": content[0], "sketch_distance": sketch[0]}
+    line = drop(reason=reason, **apart) if reason else near_miss(**apart)
+    write_log(tmp_path / "log", [line])
+    said = simhash(tmp_path, "explain", line.url, "log").stdout
+    assert re.search(rf"^content .* {content[0]} of 64 bits +{content[1]}$", said, re.MULTILINE)
+    assert re.search(rf"^sketch +{sketch[0]} of 128 bits +{sketch[1]}$", said, re.MULTILINE)
 
 
 def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
@@ -428,7 +476,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [html(STORY), html(STORY.replace("word199", "tale"))],
             {"CONTENT_DISTANCE": 0, "SKETCH_DISTANCE": 0},
-            "the contents differ in 1 bit, and twins are within 0. Sketches are compared only",
+            "the contents differ in 1 bit, and twins are within 0. Other twins have the same",
         ),
         (
             [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],
@@ -466,3 +514,20 @@ def test_a_kept_page_is_explained_by_the_failed_test_its_measure_and_its_limit(
     given = [word for name, value in named.items() for word in ("-s", f"{name}={value}")]
     explain = ("explain", "http://a.example/1", *given)
     assert rule in simhash(tmp_path, *explain).stdout
+
+
+def test_equal_texts_that_a_template_repeats_are_not_given_as_alike_by_0_percent(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    titles = [*range(12), 0]
+    bodies = (f"<div><p>{STORY}</div><p>own{n} words{n} here{n}" for n in range(13))
+    pages = [
+        {**page(n), "html": f"<title>Bell {title}</title><h1>Bell {title}</h1>{body}"}
+        for n, (title, body) in enumerate(zip(titles, bodies, strict=True))
+    ]
+    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
+    said = simhash(tmp_path, "explain", "http://a.example/12").stdout
+    assert re.search(r"^sketch +0 of 128 bits", said, re.MULTILINE)
+    why = "page-specific texts differ: all that they share is repeated text or outside the main"
+    assert said.count(why) == 2
+    assert "0% the same" not in said

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop, DropMagnet, host_of
-from simhash_pipeline.review.summary import MANY, Doubt, all_doubts, to_check
+from simhash_pipeline.review.summary import MANY, NOTHING_COUNTS, Doubt, all_doubts, to_check
 from tests.review.logs import drop
 
 
@@ -40,6 +40,7 @@ FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
         ),
         ({"main_share": 0.2}, []),
         ({"similarity": 0.6}, ["page-specific texts differ: alike by 60%"]),
+        ({"similarity": 0.0}, [f"page-specific texts differ: {NOTHING_COUNTS}"]),
         ({"similarity": 0.7}, []),
         (
             {"reason": "thin", "content_distance": None, "tokens": 12},

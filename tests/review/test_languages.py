@@ -42,6 +42,7 @@ PAGES: list[Drop | Run] = [
     near_miss(url="http://a.example/20"),
     near_miss(url="http://a.example/21", similarity=0.8467),
     near_miss(url="http://a.example/22", similarity=None),
+    near_miss(url="http://a.example/28", similarity=0.0),
     near_miss(url="http://a.example/23", reason="sketch", sketch_distance=30),
     near_miss(url="http://a.example/24", reason="title", title="公告一", twin_title="公告二"),
     near_miss(url="http://a.example/25", reason="shared notice"),

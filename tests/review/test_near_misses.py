@@ -12,7 +12,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.review.summary import Summary, rank, to_check, why_rejected
+from simhash_pipeline.review.summary import NOTHING_COUNTS, Summary, rank, to_check, why_rejected
 from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
@@ -89,6 +89,10 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
             "page-specific texts differ: alike by 90% of at least 95%",
         ),
         ({"similarity": 0.9, "thresholds": {}}, "page-specific texts differ: alike by 90%"),
+        (
+            {"similarity": 0.0},
+            f"page-specific texts differ: {NOTHING_COUNTS}",
+        ),
         ({"similarity": None}, "page-specific texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles or codes name two things"),
         ({"reason": "shared notice"}, "the shared text is of neither page"),

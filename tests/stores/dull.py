@@ -12,6 +12,7 @@ from simhash_pipeline.stores.contract import (
     PageText,
     StoredPage,
     View,
+    Visit,
 )
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ class DullView(View):
 
     def page_of(self, url: str) -> StoredPage | None:
         return next((page for page in self._pages if page.url == url), None)
+
+    def last_visit(self) -> Visit | None:
+        return None
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         return False

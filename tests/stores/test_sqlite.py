@@ -23,7 +23,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, StoredPage, View
+from simhash_pipeline.stores.contract import (
+    Action,
+    IndexPlace,
+    PageText,
+    StoredPage,
+    View,
+    Visit,
+    visit_key,
+)
 from simhash_pipeline.stores.opening import open_store, why_absent
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.read_only import read_only
@@ -588,6 +596,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
         ("UPDATE repeated_text SET templates = 7", "malformed row '' of table repeated_text"),
+        ("UPDATE visit SET said = 7", "malformed row "),
         ("DROP TABLE run", "no TABLE run"),
         ("DROP INDEX page_by_url", "no INDEX page_by_url"),
     ],
@@ -599,6 +608,7 @@ def test_what_no_store_has_written_is_damage_that_a_check_names(
     with SqliteStore(path) as store:
         store.keep_texts([PageText("", "0", "a title", "a text", 0.0)])
         store.put_repeated_text("", "example.org", b"1234")
+        store.put_visits([Visit("", visit_key("", "0"), b"12345678", 0.0)])
     with closing(sqlite3.connect(path, isolation_level=None)) as shell:
         shell.execute(statement)
     assert [found[: len(fault)] for found in damage(path)] == [fault]

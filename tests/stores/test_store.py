@@ -22,6 +22,8 @@ from simhash_pipeline.stores.contract import (
     Store,
     StoredPage,
     View,
+    Visit,
+    visit_key,
 )
 from simhash_pipeline.stores.opening import StorePlace, open_store, store_place
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -100,6 +102,33 @@ def test_repeated_text_is_remembered_by_host(store: Store) -> None:
     store.clear("")
     assert store.repeated_text("", "a.example") == b""
     assert store.repeated_text("other", "a.example") == b"third"
+
+
+def test_what_dropped_pages_said_is_remembered(store: Store) -> None:
+    def visit(url: str, said: bytes, seen_at: float, namespace: str = "") -> Visit:
+        return Visit(namespace, visit_key(namespace, url), said, seen_at)
+
+    def last(view: View) -> tuple[Action, Visit | None]:
+        return Action.SKIP, view.last_visit()
+
+    again, other, old = (
+        visit("a", b"8 bytes.", 5),
+        visit("a", b"other...", 6, "other"),
+        visit("b", b"old.....", 3),
+    )
+    store.put_visits([visit("a", b"first...", 4), other, old])
+    store.put_visits([again])
+    assert sorted(store.visits()) == sorted([again, other, old])
+    assert store.settle(page("a"), last) == again
+    assert store.settle(page("a", namespace="other"), last) == other
+    assert store.settle(page("c"), last) is None
+    assert store.check() == []
+    store.expire(4)
+    assert sorted(store.visits()) == sorted([again, other])
+    store.forget("", "a")
+    assert store.settle(page("a"), last) is None
+    store.clear("other")
+    assert list(store.visits()) == []
 
 
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:

@@ -184,9 +184,9 @@ local found = call('HGET', KEYS[1], ARGV[1]) or ''
 if found == ARGV[2] then call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
 return (found == ARGV[2] or found == ARGV[3]) and 1 or 0
 """)
-# Texts; cursor, how many to read, a time as layout.py packs it -> the next cursor; older ones go. A
-# text too short for a time is damaged, and stays.
-EXPIRE_TEXTS = Script("""
+# Texts or visits; cursor, how many to read, a time as layout.py packs it -> the next cursor; older
+# ones go. One too short for a time is damaged, and stays.
+EXPIRE = Script("""
 local found = call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local rows, before = found[2], struct.unpack('>d', ARGV[3])
 for i = 1, #rows, 2 do
@@ -195,7 +195,7 @@ for i = 1, #rows, 2 do
 end
 return found[1]
 """)
-SCRIPTS = (READ, COMMIT, SHARING, CONFIRM, EXCHANGE, EXPIRE_TEXTS)
+SCRIPTS = (READ, COMMIT, SHARING, CONFIRM, EXCHANGE, EXPIRE)
 
 
 class Commit:

@@ -7,6 +7,7 @@
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
+    simhash:{.<namespace>}visits    hash: what a dropped page's URL said, by `visit_key`
     simhash:{.<namespace>}repeated_text hash: host -> see repeated_text.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
        a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
@@ -27,7 +28,8 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     rest                        ef cd       67 45 23 01
 
 A record is the page's number, a salt that tells it from others of the same page, and the packed
-page. A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and
+page. A visit is its time (8 bytes) and what it said. A text has the time it was kept at (8 bytes),
+the length of the page's URL (4), the URL, and
 the packed text. See contract.py.
 
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
@@ -53,7 +55,7 @@ from numpy.typing import NDArray
 from simhash_pipeline.bits import packed_bits, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, nearest, position, probe_masks
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
+from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage, Visit
 
 PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
@@ -67,7 +69,7 @@ SALT_SIZE = 2
 
 INDEXED = (*contract.NEAR_COLUMNS, *SAME_COLUMNS, "row_keys")  # the former have four blocks
 ALWAYS_INDEXED = tuple(column for column in INDEXED if column != "structure")
-TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
+TIME = struct.Struct(">d")  # of a text and a visit; EXPIRE reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
 
@@ -85,6 +87,7 @@ class Space:
         self.pages = self._tag + b"pages"
         self.tentative = self._tag + b"tentative"
         self.texts = self._tag + b"texts"
+        self.visits = self._tag + b"visits"
         self.repeated_text = self._tag + b"repeated_text"
 
     def buckets(self, column: str, block: int | str, number: int) -> bytes:
@@ -93,7 +96,7 @@ class Space:
 
     def all(self) -> Iterator[bytes]:
         """The keys of all that pages brought: not the head."""
-        yield from (self.pages, self.tentative, self.texts, self.repeated_text)
+        yield from (self.pages, self.tentative, self.texts, self.visits, self.repeated_text)
         for column in INDEXED:
             for block in (*range(BLOCKS if column in contract.NEAR_COLUMNS else 1), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
@@ -210,6 +213,14 @@ def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
 def pack_text(text: PageText) -> bytes:
     url = text.url.encode()
     return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + contract.packed_text(text)
+
+
+def pack_visit(visit: Visit) -> bytes:
+    return TIME.pack(visit.seen_at) + visit.said
+
+
+def unpack_visit(namespace: str, key: bytes, raw: bytes) -> Visit:
+    return Visit(namespace, key, raw[TIME.size :], TIME.unpack_from(raw)[0])
 
 
 def unpack_text(namespace: str, raw: bytes) -> PageText:

@@ -29,7 +29,15 @@ from typing import Any, TypeVar
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
+from simhash_pipeline.stores.contract import (
+    Action,
+    PageText,
+    StoredPage,
+    View,
+    Visit,
+    page_id,
+    visit_key,
+)
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -162,6 +170,10 @@ class RedisNamespace:
     def text(self, raw: bytes) -> PageText:
         return self.unpacked("a page's text", layout.unpack_text, self.space.namespace, raw)
 
+    def visit(self, key: bytes, raw: bytes) -> Visit:
+        unpack = layout.unpack_visit
+        return self.unpacked("a visit", unpack, self.space.namespace, key, raw)
+
     def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
         """What `unpack` returns; StoreDamaged for bytes that no store has written."""
         try:
@@ -284,7 +296,9 @@ class RedisView(View):
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
         places = self._unread(chain.from_iterable(probes))
-        self.number, self.structures, records, texts = namespace.read_first(ids, places, before)
+        visit = namespace.space.visits, visit_key(page.namespace, page.url)
+        found = namespace.read_first(ids, [visit, *places], before)
+        self.number, self.structures, records, (self._visit, *texts) = found
         self._note(places, texts)
         self._records = dict(zip(ids, records, strict=True))
         self.own = records[0]
@@ -301,6 +315,10 @@ class RedisView(View):
         found = self._records[known]
         self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
         return found
+
+    def last_visit(self) -> Visit | None:
+        key = visit_key(self._page.namespace, self._page.url)
+        return None if self._visit is None else self._namespace.visit(key, self._visit)
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         return found.url in self._unconfirmed

@@ -25,9 +25,17 @@ import numpy as np
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
+from simhash_pipeline.stores.contract import (
+    Action,
+    PageText,
+    StoredPage,
+    View,
+    Visit,
+    page_id,
+    visit_key,
+)
 from simhash_pipeline.stores.redis import layout
-from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS, Command
+from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE, Command
 from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.namespace import TEXTS_A_READ, Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
@@ -125,6 +133,21 @@ class RedisStore(contract.Store):
         with self._confirming() as confirms:
             self._server.run(confirms)
 
+    def put_visits(self, visits: Iterable[Visit]) -> None:
+        rest = iter(visits)
+        while chunk := list(islice(rest, PAGES_A_BATCH)):
+            spaces = [self._begun_namespace(each.namespace).space for each in chunk]
+            pairs = zip(spaces, chunk, strict=True)
+            sets = [("HSET", s.visits, each.key, layout.pack_visit(each)) for s, each in pairs]
+            self._server.run(sets)
+
+    def visits(self) -> Iterator[Visit]:
+        for namespace in self._namespaces():
+            seen = set[bytes]()
+            for found in self._server.scan(namespace.space.visits, PAGES_A_BATCH):
+                yield from (namespace.visit(key, found[key]) for key in found.keys() - seen)
+                seen |= found.keys()
+
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
@@ -133,6 +156,7 @@ class RedisStore(contract.Store):
             has_text = self.text_of(namespace, url) is not None
         if has_text:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
+        self._server.ask("HDEL", Space(namespace).visits, visit_key(namespace, url))
         found = self._namespace(namespace)
         return found.remove([page_id(url)], lambda page: page.url == url) > 0
 
@@ -145,10 +169,11 @@ class RedisStore(contract.Store):
         gone, before = 0, layout.TIME.pack(seen_before)
         for namespace in self._namespaces():
             gone += namespace.remove_where(lambda page: page.seen_at < seen_before)
-            cursor = None
-            while cursor != 0:
-                texts = EXPIRE_TEXTS([namespace.space.texts], cursor or 0, TEXTS_A_READ, before)
-                cursor = int(self._server.ask(*texts))
+            for known in (namespace.space.texts, namespace.space.visits):
+                cursor = None
+                while cursor != 0:
+                    expire = EXPIRE([known], cursor or 0, TEXTS_A_READ, before)
+                    cursor = int(self._server.ask(*expire))
         return gone
 
     def clear(self, namespace: str) -> int:

@@ -99,6 +99,7 @@ TABLES = (
         templates BLOB NOT NULL,
         PRIMARY KEY (namespace, host)
     ) WITHOUT ROWID""",
+    "CREATE TABLE visit (key INTEGER PRIMARY KEY, namespace TEXT, said BLOB, seen_at INTEGER)",
     # The text of a dropped page has no row in `page`. That of a kept page goes with its row,
     # whichever process removes it.
     """CREATE TABLE text (

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import PageText, StoredPage, View
+from simhash_pipeline.stores.contract import PageText, StoredPage, View, Visit
 from simhash_pipeline.stores.sqlite.file import DeadRun
 from simhash_pipeline.urls import place_id
 
@@ -45,6 +45,7 @@ _TYPE_OF: dict[str, Any] = dict(zip(contract.COLUMN_TYPES, _KINDS, strict=True))
 _TYPES = {
     "page": (int, *(_TYPE_OF[one.type] for one in contract.COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
+    "visit": (int, str, bytes, _TIME),
     "repeated_text": (str, str, bytes),
 }
 _values_of = attrgetter(*_NAMES)
@@ -183,6 +184,12 @@ class Rows:
         )
         return (checked("repeated_text", row) for row in found.fetchall())
 
+    def visits(self, condition: str, *values: object) -> list[tuple[int, Visit]]:
+        """(key, visit) for those that SQL's condition picks."""
+        statement = f"SELECT key, namespace, said, seen_at FROM visit {condition}"
+        rows = (checked("visit", row) for row in self.cursor.execute(statement, values).fetchall())
+        return [(row[0], Visit(row[1], row[0].to_bytes(8, "big"), *row[2:])) for row in rows]
+
     def has_any(self, table: str) -> bool:
         return self.cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None
 
@@ -282,6 +289,12 @@ class RowsView(View):
         if url == self._page.url and "url" not in self._held:
             return None
         found = chosen_pages(self._cursor, f"WHERE {SAME_KEY}", *_key(self._page.namespace, url))
+        return found[0][1] if found else None
+
+    def last_visit(self) -> Visit | None:
+        found = self._rows.visits(
+            "WHERE key = ?", visit_number(self._page.namespace, self._page.url)
+        )
         return found[0][1] if found else None
 
     def same(self, column: str) -> Iterator[StoredPage]:
@@ -475,6 +488,10 @@ def malformed(what: str) -> sqlite3.DatabaseError:
 def _key(namespace: str, url: str) -> tuple[int, str, str]:
     """The values of SAME_KEY; nobody finds many URLs of one hash, as of a CRC."""
     return _hash(namespace, place_id(url)), url, namespace
+
+
+def visit_number(namespace: str, url: str) -> int:
+    return int.from_bytes(contract.visit_key(namespace, url), "big")
 
 
 def _hash(namespace: str, place: bytes) -> int:

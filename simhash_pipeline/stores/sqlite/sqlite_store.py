@@ -23,7 +23,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.contract import (
+    Action,
+    IndexPlace,
+    PageText,
+    Store,
+    StoredPage,
+    View,
+    Visit,
+)
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
@@ -34,6 +42,7 @@ from simhash_pipeline.stores.sqlite.rows import (
     chosen_pages,
     later_id,
     malformed,
+    visit_number,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +66,8 @@ PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
 CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
+PUT_VISIT = "INSERT OR REPLACE INTO visit (namespace, key, said, seen_at) VALUES (?, ?, ?, ?)"
+DELETE_VISIT = "DELETE FROM visit WHERE key = ?"
 DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
 
 logger = logging.getLogger(__name__)
@@ -179,10 +190,19 @@ class SqliteStore(Store):
             with self._transaction():
                 pass
 
+    def put_visits(self, visits: Iterable[Visit]) -> None:
+        rows = [(v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits]
+        with self._transaction():
+            self._cursor.executemany(PUT_VISIT, rows)
+
+    def visits(self) -> Iterator[Visit]:
+        return self._one_by_one(self._pages.visits, PAGES_A_READ)
+
     def forget(self, namespace: str, url: str) -> bool:
         with self._access:
             with self._transaction() as pages:
                 self._cursor.execute(DELETE_TEXT, (namespace, url))
+                self._cursor.execute(DELETE_VISIT, (visit_number(namespace, url),))
                 was_stored = pages.remove(namespace, url)
             self._unconfirmed.pop((namespace, url), None)
         return was_stored
@@ -195,6 +215,7 @@ class SqliteStore(Store):
 
     def expire(self, seen_before: float) -> int:
         self._expire("text", "kept_at", seen_before)
+        self._expire("visit", "seen_at", seen_before)
         gone = self._expire("page", "seen_at", seen_before)
         self._pack_again()
         return gone
@@ -202,7 +223,7 @@ class SqliteStore(Store):
     def clear(self, namespace: str) -> int:
         with self._transaction():
             count = 0
-            for table in ("text", "repeated_text", "page"):
+            for table in ("text", "visit", "repeated_text", "page"):
                 statement = f"DELETE FROM {table} WHERE namespace = ?"
                 count = self._cursor.execute(statement, (namespace,)).rowcount
         self._pack_again()
@@ -253,7 +274,7 @@ class SqliteStore(Store):
                 if wrong := self._cursor.execute(WRONG_PAGE).fetchone():
                     raise malformed(f"row {wrong[0]} of table page")
                 self._read_ahead()
-            deque(chain(self.pages(), self.texts()), maxlen=0)
+            deque(chain(self.pages(), self.texts(), self.visits()), maxlen=0)
             with self._access:
                 self._pages.check_packed()
         except StoreDamaged as error:

@@ -1,0 +1,120 @@
+"""A page that was dropped as a copy, and is edited later, comes out."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_pipeline import Judge, Options
+from simhash_pipeline.stores.opening import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from simhash_pipeline.verdict import Verdict
+
+DAY = 86_400
+NEWS = "Nine people were hurt, the police said on Monday evening; the bridge stays closed."
+WIRE, OWN, PRINT = "http://wire.example/1", "http://paper.example/1", "http://paper.example/print/1"
+
+
+def paragraphs(seed: int) -> list[str]:
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abdeghilmnorstu", k=rng.randint(3, 8))) for _ in range(400)]
+    return [" ".join(rng.choices(words, k=45)).capitalize() + "." for _ in range(6)]
+
+
+def at_wire(text: Sequence[str]) -> str:
+    said = "".join(f"<p>{each}</p>" for each in text)
+    return f"<title>Bridge - Wire</title><div><h2>Bridge</h2>{said}</div>"
+
+
+def at_paper(text: Sequence[str], beside: str = "") -> str:
+    said = "".join(f"<p>{each}</p>" for each in text)
+    menu = "<nav><a href=/>Home</a> <a href=/world>World</a></nav>"
+    return f"<title>Bridge | Paper</title>{menu}<article><h1>Bridge</h1>{said}</article>{beside}"
+
+
+class Nights:
+    """A store, and a run a night."""
+
+    def __init__(self, path: Path) -> None:
+        self._url, self._now = str(path / "pages.sqlite"), 0
+
+    def crawl(self, *pages: tuple[str, str], text: Sequence[str] | None = None) -> list[Verdict]:
+        self._now += DAY
+        began, clock = self._now, iter(range(self._now, self._now + DAY, 60))
+        item = None if text is None else {"text": "\n".join(text)}
+        with (
+            open_store(self._url) as store,
+            Judge(store, Options(), lambda: next(clock), repeats_since=began) as judge,
+        ):
+            return [judge.judge(url, html, item) for url, html in pages]
+
+
+@pytest.fixture
+def nights(tmp_path: Path) -> Nights:
+    return Nights(tmp_path)
+
+
+@pytest.mark.parametrize("has_text", [True, False])
+def test_an_edit_of_a_dropped_page_comes_out_once(nights: Nights, has_text: bool) -> None:
+    """At whichever of its addresses it is first met."""
+    old = paragraphs(1)
+    new = [f"{old[0]} {NEWS}", *old[1:]]
+    pages = [(WIRE, at_wire(old)), (OWN, at_paper(old)), (PRINT, at_paper(old))]
+    found = nights.crawl(*pages, text=old if has_text else None)
+    assert [each.dropped for each in found] == [False, True, True]
+    found = nights.crawl(*pages, text=old if has_text else None)
+    assert [each.dropped for each in found] == [False, True, True]
+    assert found[0].reason == "unchanged"
+    edited = [(PRINT, at_paper(new)), (OWN, at_paper(new))]
+    found = nights.crawl(*edited, text=new if has_text else None)
+    assert [each.dropped for each in found] == [False, True]
+    assert (found[0].reason, found[0].twin_url) == ("changed", WIRE)
+    found = nights.crawl(*edited, text=new if has_text else None)
+    assert (found[0].reason, found[1].dropped) == ("unchanged", True)
+
+
+def test_what_surrounds_a_dropped_page_may_change(nights: Nights) -> None:
+    text = paragraphs(2)
+    nights.crawl((WIRE, at_wire(text)), (OWN, at_paper(text)))
+    for number in range(3):
+        beside = f"<aside><ul><li><a href=/{number}>{NEWS[number:]}</a></ul></aside>5{number} views"
+        (found,) = nights.crawl((OWN, at_paper(text, beside)))
+        assert found.dropped
+
+
+def test_of_many_pages_that_change_each_night_one_comes_out(nights: Nights) -> None:
+    """Such as a wall with the number of the request."""
+    wall = " ".join(paragraphs(3))
+
+    def pages(night: int) -> list[tuple[str, str]]:
+        return [
+            (f"http://a.example/{n}", f"<title>Wait</title><p>{wall} Request {night * 1_000 + n}")
+            for n in range(20)
+        ]
+
+    counts = [sum(not one.dropped for one in nights.crawl(*pages(night))) for night in range(6)]
+    assert max(counts) <= 3, counts
+
+
+def test_two_items_of_one_run_say_what_they_like(nights: Nights) -> None:
+    text = paragraphs(4)
+    pages = [(WIRE, at_wire(text)), (OWN, at_paper(text)), (OWN, at_paper([*text, NEWS]))]
+    assert [each.dropped for each in nights.crawl(*pages)] == [False, True, True]
+
+
+def test_a_judge_without_runs_sees_the_next_edit() -> None:
+    text = paragraphs(5)
+    with Judge() as judge:
+        verdicts = [
+            judge.judge(WIRE, at_wire(text)),
+            judge.judge(OWN, at_paper(text)),
+            judge.judge(OWN, at_paper(text)),
+            judge.judge(OWN, at_paper([f"{text[0]} {NEWS}", *text[1:]])),
+        ]
+    assert [each.dropped for each in verdicts] == [False, True, True, False]
