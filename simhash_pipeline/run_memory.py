@@ -62,22 +62,19 @@ class RunMemory:
         return self._began is not None and not self.has_seen(page)
 
     def note_visit(self, page: StoredPage) -> bool:
-        """Note what a dropped page says; whether there is much to write."""
-        said = what_it_says(page)
-        if said is not None and self._began != 0:
+        """Note what a dropped page says, in a run; whether there is much to write."""
+        if self._began and (said := what_it_says(page)) is not None:
             key = visit_key(page.namespace, page.url)
             self.visits[key] = Visit(page.namespace, key, said, page.seen_at)
         return len(self.visits) >= _MANY_VISITS
 
     def edited_since(self, page: StoredPage, view: View) -> float:
-        """When the page was dropped the last time, if it said something else.
+        """When an earlier run dropped the page the last time, if it said something else; else -inf.
 
-        Infinitely long ago for what is stored, and in this run: two items of it may say two things.
+        What is stored is known otherwise. In one run two items may say two things of a page.
         """
-        visit = self.visits.get(visit_key(page.namespace, page.url)) or view.last_visit()
-        if visit is None or view.same_key() is not None:
-            return -inf
-        if self._began is not None and visit.seen_at >= self._began:
+        visit = view.last_visit() if self._began and view.same_key() is None else None
+        if visit is None or visit.seen_at >= (self._began or 0):
             return -inf
         return -inf if what_it_says(page) in (None, visit.said) else visit.seen_at
 

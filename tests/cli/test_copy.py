@@ -76,7 +76,7 @@ def test_a_copy_of_a_damaged_store_leaves_no_file(simhash: Simhash, tmp_path: Pa
     with open_store(str(path)) as store:
         keep(store, *(page(f"http://a.example/{n}", n) for n in range(200)))
     whole = path.read_bytes()
-    path.write_bytes(whole[:32_768] + b"\xff" * 4_096 + whole[36_864:])
+    path.write_bytes(whole[:36_864] + b"\xff" * 4_096 + whole[40_960:])
     (tmp_path / "old.sqlite").write_bytes(whole)
     for target in ("new.sqlite", "old.sqlite"):
         result = simhash(tmp_path, "store", "copy", "one.sqlite", target)
