@@ -89,9 +89,9 @@ def test_the_pieces_of_either_side_put_together_are_its_words() -> None:
 
 
 def test_texts_that_share_every_other_word_are_compared_in_bounded_time() -> None:
-    """Each match leaves all the rest to be looked at again: 18 seconds without an end to it."""
-    kept = " ".join(f"w{n} x" for n in range(10_000))
-    dropped = " ".join(f"y{n} x w{n}" for n in range(10_000))
+    """Each match leaves all the rest to be looked at again: without an end to it 13 seconds."""
+    kept = " ".join(f"w{n} x" for n in range(4_000))
+    dropped = " ".join(f"y{n} x w{n}" for n in range(4_000))
     assert text_diff(kept, dropped).changes
 
 
