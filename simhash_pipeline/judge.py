@@ -49,8 +49,9 @@ class Judge:
     :param store: an open store, or what `open_store` opens; a judge closes what it has opened.
     :param options: see `Options`.
     :param clock: gives the time in Unix seconds.
-    :param repeats_since: an unchanged page stored after this (Unix seconds) is dropped in any case,
-        if its item says the same.
+    :param repeats_since: when a run began (Unix seconds). An unchanged page stored since is dropped
+        in any case, if its item says the same. One that an earlier run dropped is kept if it says
+        something else than then, which is remembered for the next run.
     :param named: options by name, such as `content_distance=2`.
     :raises OptionsError: for bad options.
     :raises StoreMismatch: if the store's fingerprints were made with other options.

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -352,6 +353,16 @@ def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: 
     result = crawl(tmp_path, more, SIMHASH_UNCHANGED="drop")
     assert (result.scraped, result.dropped) == (["http://a.example/2"], ["http://a.example/1"])
     assert (result.stats["simhash/changed"], result.stats["simhash/unchanged"]) == (1, 1)
+
+
+def test_an_edit_of_a_page_that_an_earlier_crawl_dropped_comes_out(tmp_path: Path) -> None:
+    assert crawl(tmp_path, [page(1), page(2)]).dropped == ["http://a.example/2"]
+    time.sleep(1.1)  # times are whole seconds
+    edited = f"{STORY} Nine were hurt."
+    result = crawl(tmp_path, [page(3, edited), page(2, edited)])
+    assert (result.scraped, result.dropped) == (["http://a.example/2"], ["http://a.example/3"])
+    assert result.stats["simhash/changed"] == 1
+    assert crawl(tmp_path, [page(2, edited)], SIMHASH_UNCHANGED="drop").scraped == []
 
 
 def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Path) -> None:
