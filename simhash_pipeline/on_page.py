@@ -78,6 +78,7 @@ _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
 )
+_MOST_AMOUNT = 40  # characters
 # Between the parts of "Blue / XL", "Stockholm, SE" and of lists.
 _JOINED = re.compile(r"\s*\n\s*|\s+[/|·–—-]\s+|[,;:]\s+")
 _LABEL = re.compile(
@@ -452,7 +453,7 @@ def _number(text: str) -> str:
 
 def is_amount(text: str) -> bool:
     """Whether it is a number, alone or with its currency."""
-    return _AMOUNT.fullmatch(text.upper()) is not None
+    return len(text) <= _MOST_AMOUNT and _AMOUNT.fullmatch(text.upper()) is not None
 
 
 def _hundredth_and_hundredfold(number: str) -> list[str]:
