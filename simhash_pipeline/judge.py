@@ -222,8 +222,8 @@ class Judge:
         """Unchanged? Edited? Else its twin, one that may yet go, one that gives way, a near miss.
 
         The first of these that is found; else the page is new. If a known page has become a copy,
-        its record is removed; that of a list stays, as its other rows are its own. One that was
-        dropped before, and says something else now, is no copy of what was stored by then.
+        its record is removed; that of a list stays, as its other rows are its own. One that said
+        something else before is no copy of what was stored by then, unless they are equal.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
@@ -294,9 +294,8 @@ class Judge:
             return "may go" if by == "fields" and may_gain_rows else "near miss"
         if neighbour.reason != "answer" and self._takes_place(page, other):
             return "gives way"
-        if neighbour.reason != "answer" and other.first_seen <= self._memory.edited_since(
-            page, view
-        ):
+        is_older = other.first_seen <= self._memory.edited_since(page, view)
+        if is_older and neighbour.reason != "answer" and not twins.are_equal(page, other):
             return "older"
         return "may go" if view.is_unconfirmed(other) else "twin"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from math import inf
 
-from simhash_pipeline.item_values import WAITS, has, say_more
+from simhash_pipeline.item_values import WAITS, has, is_row, say_more
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
 from simhash_pipeline.stores.contract import (
@@ -69,11 +69,14 @@ class RunMemory:
         return len(self.visits) >= _MANY_VISITS
 
     def edited_since(self, page: StoredPage, view: View) -> float:
-        """When an earlier run dropped the page the last time, if it said something else; else -inf.
+        """When it said something else: as it is stored, or an earlier run dropped it; else -inf.
 
-        What is stored is known otherwise. In one run two items may say two things of a page.
+        In one run two items may say two things of a page; rows are known by themselves.
         """
-        visit = view.last_visit() if self._began and view.same_key() is None else None
+        if (previous := view.same_key()) is not None:
+            has_rows = is_row(page.item_values) or is_row(previous.item_values)
+            return -inf if has_rows else previous.seen_at
+        visit = view.last_visit() if self._began else None
         if visit is None or visit.seen_at >= (self._began or 0):
             return -inf
         return -inf if what_it_says(page) in (None, visit.said) else visit.seen_at

@@ -228,6 +228,15 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
     )
 
 
+def are_equal(page: StoredPage, other: StoredPage) -> bool:
+    """Whether their items' texts or the titles and article texts are equal."""
+    if _have_same_text(page, other):
+        return not _either_is_part(page, other)
+    if page.article is None or other.article is None:
+        return _are_one_text(page, other)
+    return page.article >> ARTICLE_SHIFT == other.article >> ARTICLE_SHIFT
+
+
 def what_it_says(page: StoredPage) -> bytes | None:
     """8 bytes of what `is_unchanged` compares first; None of a row, which has its own rules."""
     values = page.item_values or NO_VALUES

@@ -79,6 +79,19 @@ def test_an_edit_of_a_dropped_page_comes_out_once(nights: Nights, has_text: bool
     assert (found[0].reason, found[1].dropped) == ("unchanged", True)
 
 
+@pytest.mark.parametrize("has_text", [True, False])
+def test_each_edit_comes_out(nights: Nights, has_text: bool) -> None:
+    """Also the second one, of a page that is known since the first."""
+    old = paragraphs(6)
+    for night, said in enumerate([None, NEWS, NEWS.replace("Monday", "Sunday"), NEWS[:40]]):
+        new = old if said is None else [f"{old[0]} {said}", *old[1:]]
+        (wire,) = nights.crawl((WIRE, at_wire(old)), text=old if has_text else None)
+        (own,) = nights.crawl((OWN, at_paper(new)), text=new if has_text else None)
+        expected = ("new", "unchanged")[night > 0], night == 0
+        assert (wire.reason, own.dropped) == expected
+        assert night == 0 or own.reason == "changed"
+
+
 def test_what_surrounds_a_dropped_page_may_change(nights: Nights) -> None:
     text = paragraphs(2)
     nights.crawl((WIRE, at_wire(text)), (OWN, at_paper(text)))

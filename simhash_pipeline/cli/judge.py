@@ -103,7 +103,7 @@ class _LineJudge:
         opened.callback(self._texts.write)
         self._readers = Readers(options, Fingerprinter(options), is_closing=lambda: False)
         opened.callback(self._readers.close)
-        self._judge = opened.enter_context(Judge(store, options))
+        self._judge = opened.enter_context(Judge(store, options, repeats_since=time.time()))
         self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
         if options.expire_after is not None:
             store.expire(time.time() - options.expire_after)
@@ -207,7 +207,8 @@ class DedupCommand(Command):
         except ImportError as error:
             how = f"{error.name} is missing: pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"dedup needs the extra `archive`; {how}") from error
-        self.print_result(record, _sums(record))
+        names_no_fields = self.options.content_field is not None and not self.options.item_fields
+        self.print_result(record, _sums(record, names_no_fields=names_no_fields))
         return 0
 
     def _dedup(self) -> dict[str, Any]:
@@ -239,7 +240,7 @@ def _exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
+def _sums(record: Mapping[str, Any], *, names_no_fields: bool) -> Iterator[Line]:
     rows = [("kept", _counted(record["kept"])), ("dropped", _counted(record["dropped"]))]
     if record["skipped"]:
         rows.append(("no pages", _counted(record["skipped"])))
@@ -248,7 +249,10 @@ def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [("", ""), ("result", record["output"])]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
-    if record["dropped"] and not record["item_values"]:
+    if record["dropped"] and names_no_fields:
+        yield "Beside texts only values count that are in them, or that you name, such as the price:"
+        yield "-s SIMHASH_ITEM_FIELDS=+price"
+    elif record["dropped"] and not record["item_values"]:
         yield "No item values: pages that differ in little but a price or a date may be dropped."
         yield "A feed or Parquet file that has the scraped fields, too, keeps them."
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
@@ -163,6 +164,16 @@ def test_settings_and_the_store_are_those_that_are_named(judged: Judged, tmp_pat
     assert reasons(1, "-S", "seen.sqlite") == "content"
     assert reasons(1, "-S", "seen.sqlite", "-s", "SIMHASH_NAMESPACE=other") == "new"
     assert reasons(1) == "new"  # in memory
+
+
+def test_edits_of_a_page_that_was_dropped_come_out(judged: Judged) -> None:
+    """As in a crawl; times are whole seconds."""
+    copies = [page("copy"), page("copy", f"{STORY} Nine"), page("copy", f"{STORY} Ten")]
+    assert judged([page("a"), copies[0]], "-S", "seen.sqlite")[1]["dropped"]
+    for edited in copies[1:]:
+        time.sleep(1.1)
+        first, second = judged([page("a"), edited], "-S", "seen.sqlite")
+        assert (first["reason"], second["reason"]) == ("unchanged", "changed")
 
 
 def test_pages_that_were_not_seen_for_an_age_are_forgotten_first(
