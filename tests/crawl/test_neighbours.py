@@ -38,7 +38,7 @@ process.start()
 """
 
 
-@pytest.fixture(params=["sqlite", "redis 6.2"])
+@pytest.fixture(params=["sqlite", pytest.param("redis 6.2", marks=pytest.mark.ci)])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/seen.sqlite"
