@@ -21,7 +21,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds, parts
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
-from simhash_pipeline.archive.parts import is_scrapys_script, stored_pages
+from simhash_pipeline.archive.parts import is_our_script, stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.decode import decode
@@ -649,21 +649,22 @@ def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("program", "is_scrapys"),
+    ("program", "is_ours"),
     [
         (None, False),
         ("/venv/bin/scrapy", True),
+        ("/venv/bin/simhash", True),
         ("/venv/lib/scrapy/__main__.py", True),
         ("/venv/Scripts/scrapy.exe/__main__.py", True),
         ("/home/a/scrapy/judge.py", False),
     ],
 )
 def test_scrapys_script_is_told_from_a_users_own(
-    monkeypatch: pytest.MonkeyPatch, program: str | None, is_scrapys: bool
+    monkeypatch: pytest.MonkeyPatch, program: str | None, is_ours: bool
 ) -> None:
     """A notebook and `python -c` have no file; a user's folder may have Scrapy's name."""
     main = sys.modules["__main__"]
     monkeypatch.setattr(main, "__file__", program, raising=False)
-    assert is_scrapys_script() is is_scrapys
+    assert is_our_script() is is_ours
     monkeypatch.delattr(main, "__file__")
-    assert not is_scrapys_script()
+    assert not is_our_script()
