@@ -287,13 +287,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not is_bare:
         said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
     said = _with_their_dicts(said)
-    flags = (
-        CARRIED * bool(item.carried)
-        | ROW * item.is_row
-        | WAITS * item.waits
-        | PART * is_part
-        | TEXT * is_bare
-    )
+    flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
+    flags |= PART * is_part | TEXT * is_bare
     values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)
@@ -439,11 +434,12 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
     if structure_bits is None:
         return asked
+    brings = values[0] & CARRIED and lacking
     if others[0] & TEXT:
         lacking = b""
-    elif structure_bits <= _SAME_FIELDS_BITS and not values[0] & CARRIED:
+    elif structure_bits <= _SAME_FIELDS_BITS and not brings:
         lacking = bytes(name for name in lacking if name not in its)
-    elif structure_bits > _SAME_FIELDS_BITS and not (values[0] & CARRIED and lacking):
+    elif not brings:
         # In another template a selector that found nothing had another answer.
         lacking = b""
         other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))

@@ -235,7 +235,6 @@ class Judge:
             found.setdefault(what := self._what_is(neighbour, page, view), neighbour)
             if what == "twin":
                 break
-        is_edited = is_edited or "older" in found
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
             verdict = _near(page, twin, view, dropped=True, provisional=not is_sure)
@@ -244,7 +243,7 @@ class Judge:
         if replaced := found.get("gives way"):
             verdict = _near(page, replaced, view, reason="canonical")
         elif older := found.get("older"):
-            verdict = _near(page, older, view)
+            verdict = _near(page, older, view, reason="changed")
         elif near_miss := found.get("near miss"):
             verdict = self._near_miss(page, near_miss, view, names)
         else:
@@ -294,8 +293,8 @@ class Judge:
             return "may go" if by == "fields" and may_gain_rows else "near miss"
         if neighbour.reason != "answer" and self._takes_place(page, other):
             return "gives way"
-        is_older = other.first_seen <= self._memory.edited_since(page, view)
-        if is_older and neighbour.reason != "answer" and not twins.are_equal(page, other):
+        may_be_older = neighbour.reason != "answer" and not twins.are_equal(page, other)
+        if may_be_older and other.first_seen <= self._memory.edited_since(page, view):
             return "older"
         return "may go" if view.is_unconfirmed(other) else "twin"
 

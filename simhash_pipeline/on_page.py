@@ -217,11 +217,11 @@ class Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         if self.is_own_address(text):
-            return plain if self._is_between_two_tags(text) else ""
+            return plain if self._is_all_of_an_element(text) else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
 
-    def _is_between_two_tags(self, text: str) -> bool:
+    def _is_all_of_an_element(self, text: str) -> bool:
         """Whether it is all that an element says, as an option does, which isn't visible."""
         found = ((source, at, at + len(text)) for source, at in self._held(text.lower()))
         return any(

@@ -1,4 +1,4 @@
-"""What a run holds in memory: its own verdicts, and texts on their way into the store."""
+"""What a run holds in memory: its own verdicts, and texts and visits on their way to the store."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from math import inf
 from simhash_pipeline.item_values import WAITS, has, is_row, say_more
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
-from simhash_pipeline.stores.contract import (
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    Visit,
-    visit_key,
-)
+from simhash_pipeline.stores.contract import PageText, Store, StoredPage, View, Visit, visit_key
 from simhash_pipeline.twins import what_it_says
 from simhash_pipeline.urls import site_of
 from simhash_pipeline.verdict import Verdict
@@ -62,10 +55,10 @@ class RunMemory:
         return self._began is not None and not self.has_seen(page)
 
     def note_visit(self, page: StoredPage) -> bool:
-        """Note what a dropped page says, in a run; whether there is much to write."""
+        """Note what a dropped page says at first, in a run; whether there is much to write."""
         if self._began and (said := what_it_says(page)) is not None:
             key = visit_key(page.namespace, page.url)
-            self.visits[key] = Visit(page.namespace, key, said, page.seen_at)
+            self.visits.setdefault(key, Visit(page.namespace, key, said, page.seen_at))
         return len(self.visits) >= _MANY_VISITS
 
     def edited_since(self, page: StoredPage, view: View) -> float:
@@ -76,7 +69,8 @@ class RunMemory:
         if (previous := view.same_key()) is not None:
             has_rows = is_row(page.item_values) or is_row(previous.item_values)
             return -inf if has_rows else previous.seen_at
-        visit = view.last_visit() if self._began else None
+        is_first = bool(self._began) and visit_key(page.namespace, page.url) not in self.visits
+        visit = view.last_visit() if is_first else None
         if visit is None or visit.seen_at >= (self._began or 0):
             return -inf
         return -inf if what_it_says(page) in (None, visit.said) else visit.seen_at

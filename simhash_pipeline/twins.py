@@ -242,12 +242,13 @@ def what_it_says(page: StoredPage) -> bytes | None:
     values = page.item_values or NO_VALUES
     if is_row(values):
         return None
-    text: tuple[object, ...] = (page.content, page.digest)
     if page.item_text is not None and not has(values, PART):
-        text = (page.item_text, page.title)
+        text = page.item_text + page.title.encode("utf-8", "replace")
     elif page.article is not None:
-        text = (page.article >> ARTICLE_SHIFT,)
-    return hash_of(repr((values, *text)))
+        text = (page.article >> ARTICLE_SHIFT).to_bytes(4, "big")
+    else:
+        text = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
+    return hash_of(values + text)
 
 
 def counted_values(page: StoredPage, other: StoredPage) -> bytes:

@@ -121,3 +121,5 @@ def test_two_items_of_one_run_say_what_they_like(nights: Nights) -> None:
     assert [each.dropped for each in nights.crawl(*pages)] == [False, True, True]
     with Judge() as judge:
         assert [judge.judge(*each).dropped for each in pages] == [False, True, True]
+    assert [each.dropped for each in nights.crawl(*pages[1:])] == [True, True]
+    assert not nights.crawl(pages[2])[0].dropped  # alone it is an edit of the first

@@ -148,11 +148,12 @@ def leave_pandas_out() -> None:
 
     It asks once whether pandas is there; `to_pandas` imports it in any case.
     """
-    if "pandas" not in sys.modules:
-        sys.modules["pandas"] = None  # type: ignore[assignment]  # as Python has what is not there
+    modules: dict[str, Any] = sys.modules
+    if "pandas" not in modules:
+        modules["pandas"] = None  # as Python has what is not there
         with suppress(Exception):
             pa.array([])
-        del sys.modules["pandas"]
+        del modules["pandas"]
 
 
 def is_our_script() -> bool:

@@ -284,7 +284,7 @@ class Store(Protocol):
     def put_visits(self, visits: Iterable[Visit]) -> None:
         """Store what dropped pages said.
 
-        :param visits: each in place of what was known of its key; one transaction for all.
+        :param visits: each in place of what was known of its key.
         """
 
     def visits(self) -> Iterator[Visit]:
@@ -464,7 +464,7 @@ def page_id(url: str) -> bytes:
 
 
 def visit_key(namespace: str, url: str) -> bytes:
-    """8 bytes, of which the first bit is 0."""
+    """8 bytes, of which the first bit is 0: SQLite reads rows by rising numbers."""
     first, *rest = hash_of(f"{namespace} {url}")
     return bytes([first & 0x7F, *rest])
 

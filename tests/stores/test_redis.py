@@ -387,6 +387,14 @@ def test_damage_outside_of_pages_is_reported(
         assert " is damaged (" in fault
 
 
+def test_a_damaged_visit_is_reported(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0))
+        server.tell("HSET", "simhash:{.}visits", b"12345678", b"short")
+        (fault,) = store.check()
+    assert "namespace '' is damaged (a visit: " in fault
+
+
 def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
     with RedisStore(server.url) as store:
         keep(store, page("a", 0))

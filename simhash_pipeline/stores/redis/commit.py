@@ -138,9 +138,9 @@ for _ = 1, arg() do
 end
 return 1
 """)
-# What is read for a page at first. Head, pages, tentative, then the hashes of buckets; how many
-# ids, the ids, a field for each bucket. -> stamp, number of the newest page, whether structures are
-# indexed, record and run of each id, the buckets.
+# What is read for a page at first. Head, pages, tentative, then the hashes of its visit and of
+# buckets; how many ids, the ids, a field for each of these. -> stamp, number of the newest page,
+# whether structures are indexed, record and run of each id, the visit, the buckets.
 READ = Script("""
 local found = call('HMGET', KEYS[1], 'made_with', 'number', 'structures')
 local ids = tonumber(ARGV[1])

@@ -29,8 +29,7 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
 
 A record is the page's number, a salt that tells it from others of the same page, and the packed
 page. A visit is its time (8 bytes) and what it said. A text has the time it was kept at (8 bytes),
-the length of the page's URL (4), the URL, and
-the packed text. See contract.py.
+the length of the page's URL (4), the URL, and the packed text. See contract.py.
 
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.

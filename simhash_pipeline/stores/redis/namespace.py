@@ -29,15 +29,7 @@ from typing import Any, TypeVar
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    StoredPage,
-    View,
-    Visit,
-    page_id,
-    visit_key,
-)
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, Visit, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -296,7 +288,7 @@ class RedisView(View):
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
         places = self._unread(chain.from_iterable(probes))
-        visit = namespace.space.visits, visit_key(page.namespace, page.url)
+        visit = namespace.space.visits, contract.visit_key(page.namespace, page.url)
         found = namespace.read_first(ids, [visit, *places], before)
         self.number, self.structures, records, (self._visit, *texts) = found
         self._note(places, texts)
@@ -317,7 +309,7 @@ class RedisView(View):
         return found
 
     def last_visit(self) -> Visit | None:
-        key = visit_key(self._page.namespace, self._page.url)
+        key = contract.visit_key(self._page.namespace, self._page.url)
         return None if self._visit is None else self._namespace.visit(key, self._visit)
 
     def is_unconfirmed(self, found: StoredPage) -> bool:

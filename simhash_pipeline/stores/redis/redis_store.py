@@ -25,15 +25,7 @@ import numpy as np
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    StoredPage,
-    View,
-    Visit,
-    page_id,
-    visit_key,
-)
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, Visit, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE, Command
 from simhash_pipeline.stores.redis.layout import Space
@@ -156,7 +148,7 @@ class RedisStore(contract.Store):
             has_text = self.text_of(namespace, url) is not None
         if has_text:
             self._server.ask("HDEL", Space(namespace).texts, page_id(url))
-        self._server.ask("HDEL", Space(namespace).visits, visit_key(namespace, url))
+        self._server.ask("HDEL", Space(namespace).visits, contract.visit_key(namespace, url))
         found = self._namespace(namespace)
         return found.remove([page_id(url)], lambda page: page.url == url) > 0
 
@@ -236,7 +228,7 @@ class RedisStore(contract.Store):
     def check(self) -> list[str]:
         try:
             self.made_with()
-            deque(self.all_repeated_text(), maxlen=0)
+            deque(chain(self.all_repeated_text(), self.visits()), maxlen=0)
             return [fault for namespace in self._namespaces() for fault in namespace.faults()]
         except StoreDamaged as error:
             return [str(error)]

@@ -99,7 +99,13 @@ TABLES = (
         templates BLOB NOT NULL,
         PRIMARY KEY (namespace, host)
     ) WITHOUT ROWID""",
-    "CREATE TABLE visit (key INTEGER PRIMARY KEY, namespace TEXT, said BLOB, seen_at INTEGER)",
+    # What dropped pages said, see contract.py.
+    """CREATE TABLE visit (
+        key INTEGER PRIMARY KEY,
+        namespace TEXT NOT NULL,
+        said BLOB NOT NULL,
+        seen_at REAL NOT NULL
+    )""",
     # The text of a dropped page has no row in `page`. That of a kept page goes with its row,
     # whichever process removes it.
     """CREATE TABLE text (

@@ -23,15 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import (
-    Action,
-    IndexPlace,
-    PageText,
-    Store,
-    StoredPage,
-    View,
-    Visit,
-)
+from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
@@ -190,12 +182,12 @@ class SqliteStore(Store):
             with self._transaction():
                 pass
 
-    def put_visits(self, visits: Iterable[Visit]) -> None:
+    def put_visits(self, visits: Iterable[contract.Visit]) -> None:
         rows = [(v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits]
         with self._transaction():
             self._cursor.executemany(PUT_VISIT, rows)
 
-    def visits(self) -> Iterator[Visit]:
+    def visits(self) -> Iterator[contract.Visit]:
         return self._one_by_one(self._pages.visits, PAGES_A_READ)
 
     def forget(self, namespace: str, url: str) -> bool:
