@@ -17,9 +17,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from itemadapter import ItemAdapter
 from scrapy import exporters, signals
 from scrapy.extensions.feedexport import (
     FeedExporter,
@@ -57,18 +57,11 @@ class _Awaited:
     places: int
 
 
-class Hold:
-    """A pipeline's word that an item is not stored yet; call it once the item is."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hold:
+    """A pipeline's word that an item is not stored yet."""
 
-    def __init__(self, item: Any, released: Callable[[Hold], None]) -> None:
-        self.item = item  # keeps its id from being given to another
-        self._released: Callable[[Hold], None] | None = released
-
-    def __call__(self) -> None:
-        """The item is stored; a second call does nothing."""
-        released, self._released = self._released, None
-        if released is not None:
-            released(self)
+    item: Any  # keeps its id from being given to another
 
 
 class Feeds:
@@ -80,11 +73,11 @@ class Feeds:
         self._confirm = confirm
         self._exporter = crawler.get_extension(FeedExporter)
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
-        self._awaited: dict[FeedSlot | Hold, list[_Awaited]] = {}
-        self._holds: dict[int, list[Hold]] = {}  # by the id of an item that is in the pipelines
+        self._awaited: dict[FeedSlot | _Hold, list[_Awaited]] = {}
+        self._holds: dict[int, list[_Hold]] = {}  # by the id of an item that is in the pipelines
         self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
-        self._is_said = self._are_bytes_named = False
+        self._is_said = False
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
         self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
         crawler.signals.connect(self._feeds_opened, signals.spider_opened)
@@ -101,12 +94,12 @@ class Feeds:
         awaited = {id(each) for of_place in self._awaited.values() for each in of_place}
         return self._lost + len(awaited)
 
-    def hold(self, item: Any) -> Hold:
-        """Keep the item from being safe until the hold is called."""
+    def hold(self, item: Any) -> Callable[[], None]:
+        """Keep the item from being safe until what is returned is called; once is enough."""
         self.was_held = True
-        hold = Hold(item, self._released)
+        hold = _Hold(item)
         self._holds.setdefault(id(item), []).append(hold)
-        return hold
+        return partial(self._released, hold)
 
     def lost(self, item: Any) -> None:
         """To be called of every item that a pipeline dropped or failed on."""
@@ -121,19 +114,19 @@ class Feeds:
         asked = {slot: taken for slot, taken in slots.items() if slot.filter.accepts(item)}
         if any(slot.itemcount == taken for slot, taken in asked.items()):
             self._lost += 1  # it could not be exported, as Scrapy has logged: it is never safe
-            self._name_bytes(item)
-            return
-        self._await_or_confirm(verdict, asked, holds)
+        else:
+            self.confirm_later(verdict, asked, holds)
 
-    def scraped_before(self, verdict: Verdict) -> None:
-        """The same of an item whose page was given to nobody when it was scraped."""
-        self._await_or_confirm(verdict, self._slots)
-
-    def _await_or_confirm(
-        self, verdict: Verdict, slots: Iterable[FeedSlot], holds: Iterable[Hold] = ()
+    def confirm_later(
+        self,
+        verdict: Verdict,
+        slots: Iterable[FeedSlot] | None = None,
+        holds: Iterable[_Hold] = (),
     ) -> None:
+        """Confirm the page once these have stored its item; None: the feeds of the next item."""
+        slots = self._slots if slots is None else slots
         late = [slot for slot in slots if not _is_flushed(slot)]
-        places: list[FeedSlot | Hold] = [*late, *holds]
+        places: list[FeedSlot | _Hold] = [*late, *holds]
         if not places:
             self._confirm(verdict)
             return
@@ -147,18 +140,6 @@ class Feeds:
         for place in places:
             self._awaited.setdefault(place, []).append(awaited)
 
-    def _name_bytes(self, item: Any) -> None:
-        """Log once which field a JSON feed can't write: mostly a page as `response.body`."""
-        names = [name for name, held in ItemAdapter(item).items() if isinstance(held, bytes)]
-        if names and not self._are_bytes_named:
-            self._are_bytes_named = True
-            self._logger.warning(
-                "Items can't be exported as their field %r holds bytes: give it text "
-                "(response.text); SIMHASH_HTML_FIELD may also be left out of items, which are "
-                "then judged by their response",
-                names[0],
-            )
-
     def _current(self) -> Mapping[FeedSlot, int]:
         return {slot: slot.itemcount for slot in self._exporter.slots} if self._exporter else {}
 
@@ -171,13 +152,13 @@ class Feeds:
         else:
             self._lost += len(self._awaited.pop(slot, ()))
 
-    def _released(self, hold: Hold) -> None:
+    def _released(self, hold: _Hold) -> None:
         holds = self._holds.get(id(hold.item), [])
         if hold in holds:  # before the item was scraped
             holds.remove(hold)
         self._stored(hold)
 
-    def _stored(self, place: FeedSlot | Hold) -> None:
+    def _stored(self, place: FeedSlot | _Hold) -> None:
         for awaited in self._awaited.pop(place, ()):
             awaited.places -= 1
             if not awaited.places:
@@ -203,11 +184,10 @@ class Feeds:
 def _is_flushed(slot: FeedSlot) -> bool:
     """Whether all that the feed took is out of this process."""
     file: Any = slot.file
-    if type(slot.storage) not in _DIRECT_STORAGES or not isinstance(
-        slot.exporter, _DIRECT_EXPORTERS
-    ):
-        return False
-    if file is None or isinstance(file, PostProcessingManager):
+    is_direct = type(slot.storage) in _DIRECT_STORAGES
+    if not (is_direct and isinstance(slot.exporter, _DIRECT_EXPORTERS)):
+        return False  # or no item came yet
+    if isinstance(file, PostProcessingManager):
         return False
     try:
         if not file.closed:  # a full batch was closed already

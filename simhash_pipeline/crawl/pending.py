@@ -214,7 +214,7 @@ class PendingItems:
         for page in list(self._undecided.values()):
             verdict = self._mark_safe(page)
             if verdict is not None and self.feeds is not None:
-                self.feeds.scraped_before(verdict)
+                self.feeds.confirm_later(verdict)
 
     def _scraped(self, item: Any, response: Response | None) -> None:
         entry = self._leave(_current.get(), item, response)
