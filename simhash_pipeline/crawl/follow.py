@@ -75,10 +75,10 @@ class FollowMiddleware:
 
     async def _followed(self, response: Response, requests: list[Request]) -> list[Request]:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
-        if responses is None:
+        pending = None if responses is None else responses.pending
+        if pending is None or not await pending.all_done(response):
             return requests
-        verdicts = responses.pending.of_response(response).verdicts
-        if not await responses.pending.all_done(response) or not verdicts:
+        if not (verdicts := pending.of_response(response).verdicts):
             return requests
         unchanged = [each.reason == "unchanged" for each in verdicts]
         old = not any(unchanged) and not any(each.is_new_content for each in verdicts)

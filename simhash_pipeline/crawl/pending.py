@@ -21,7 +21,6 @@ from weakref import WeakKeyDictionary, ref
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.asyncio import call_later
@@ -122,12 +121,15 @@ _current: ContextVar[PendingItem | None] = ContextVar("simhash_current", default
 class PendingItems:
     """The ledger. Once it is decided, it gives each stored page to `feeds`, or calls `forget`."""
 
-    feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
-    forget: Callable[[Verdict], Awaitable[None]]
-    add_rows: Callable[[JudgedPage, Collection[bytes]], None]
-
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        feeds: Feeds,
+        forget: Callable[[Verdict], Awaitable[None]],
+        add_rows: Callable[[JudgedPage, Collection[bytes]], None],
+    ) -> None:
         self._options = options_of(crawler)
+        self._feeds, self._forget, self._add_rows = feeds, forget, add_rows
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
         self._list_callbacks: set[str] = set()
         self._lists: dict[tuple[str, str], ResponseItems] = {}  # stored, and items are pending
@@ -213,8 +215,8 @@ class PendingItems:
         """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
         for page in list(self._undecided.values()):
             verdict = self._mark_safe(page)
-            if verdict is not None and self.feeds is not None:
-                self.feeds.confirm_later(verdict)
+            if verdict is not None:
+                self._feeds.confirm_later(verdict)
 
     def _scraped(self, item: Any, response: Response | None) -> None:
         entry = self._leave(_current.get(), item, response)
@@ -222,13 +224,11 @@ class PendingItems:
         if entry is not None and entry.page is not None:
             entry.page.items -= 1
             verdict = self._mark_safe(entry.page)
-        if self.feeds is not None:
-            self.feeds.scraped(item, verdict)
+        self._feeds.scraped(item, verdict)
 
     async def _lost(self, item: Any, response: Response | None) -> None:
         """Scrapy waits for this: what was judged before may have a lost page for its twin."""
-        if self.feeds is not None:
-            self.feeds.lost(item)
+        self._feeds.lost(item)
         entry = _current.get()
         if entry is not None and not self._is_of(entry, item, response):
             entry = None  # of another item: a task inherits the context of what started it
@@ -241,7 +241,7 @@ class PendingItems:
             return
         page.lost = True
         if self._holds_its_url(page):
-            await self.forget(page.verdict)
+            await self._forget(page.verdict)
         self._settle(page)
 
     def _is_of(self, entry: PendingItem, item: Any, response: Response | None) -> bool:
@@ -273,7 +273,7 @@ class PendingItems:
             self._leave_yielded(entry.item)
         if items.stored is not None:
             self._lists.pop(_key(items.stored.verdict), None)
-            self.add_rows(items.stored, items.rows)
+            self._add_rows(items.stored, items.rows)
         items.all_done.happen()
 
     def _leave_yielded(self, item: Any) -> PendingItem | None:
@@ -324,13 +324,9 @@ def _key(verdict: Verdict) -> tuple[str, str]:
 class ResponseMiddleware(BaseSpiderMiddleware):
     """A spider middleware that enters which response an item came from; it changes no item."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        if not options_of(crawler).enabled:
-            raise NotConfigured
-        self.pending = PendingItems(crawler)
+    pending: PendingItems | None = None  # of the pipeline, where one judges
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
-        if response is not None:
+        if response is not None and self.pending is not None:
             self.pending.enter(item, response)
         return item

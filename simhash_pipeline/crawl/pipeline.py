@@ -112,7 +112,7 @@ class SimhashPipeline:
             self._worker = JudgeWorker(options, self._store_url, self._is_closing, gathers=gathers)
             self._files = files.pop_all()
         self._feeds = Feeds(crawler, self._worker.confirm)
-        self._pending: PendingItems  # from open_spider on
+        self._pending = PendingItems(crawler, self._feeds, self._forget, self._worker.add_rows)
         self._is_open = False
         self._stopping = False
         self._tag_to_check = None if options.dry_run else options.twin_field
@@ -143,13 +143,10 @@ class SimhashPipeline:
             self._logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
             )
-        self._pending = PendingItems(self._crawler) if responses is None else responses.pending
-        self._pending.feeds = self._feeds
-        self._pending.forget = self._forget
-        self._pending.add_rows = self._worker.add_rows
+        if responses is not None:
+            responses.pending = self._pending
         self._is_open = True
-        self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
-        self._name_earlier()
+        self._crawler.signals.connect(self._name_storing, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
         pages, knows_responses = self._worker.pages_before, responses is not None
         self._stats.open(self._store_url, pages, path, knows_responses=knows_responses)
@@ -167,32 +164,26 @@ class SimhashPipeline:
         """
         return self._feeds.hold(item)
 
-    def _name_earlier(self) -> None:
-        """Warn of the pipelines that store items, as it seems, before this one can drop them."""
-        names = self._storing_pipelines(before=True)
-        if names and not self._options.keeps_twins:
+    def _name_storing(self) -> None:
+        """Log at the first scraped item which pipelines may store items too early or late."""
+        self._crawler.signals.disconnect(self._name_storing, signals.item_scraped)
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        place = pipelines.index(self)
+        early, late = (
+            ", ".join(type(one).__qualname__ for one in part if hasattr(one, "close_spider"))
+            for part in (pipelines[:place], pipelines[place + 1 :])
+        )
+        if early and not self._options.keeps_twins:
             self._logger.warning(
                 "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
                 "number in ITEM_PIPELINES",
-                names,
+                early,
             )
-
-    def _storing_pipelines(self, *, before: bool) -> str:
-        """Names of the pipelines with a `close_spider`, of those before this one or behind it."""
-        pipelines = self._crawler.engine.scraper.itemproc.middlewares
-        place = pipelines.index(self)
-        part = pipelines[:place] if before else pipelines[place + 1 :]
-        return ", ".join(type(one).__qualname__ for one in part if hasattr(one, "close_spider"))
-
-    def _name_unheld(self) -> None:
-        """Log at the first scraped item which pipelines may store it later, and held none."""
-        self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
-        names = self._storing_pipelines(before=False)
-        if names and not self._feeds.was_held:
+        if late and not self._feeds.was_held:
             self._logger.info(
                 "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
                 "crawl may lose them (see 'Lose no item' in the documentation)",
-                names,
+                late,
             )
 
     async def process_item(self, item: Any) -> Any:
@@ -401,15 +392,10 @@ class SimhashPipeline:
         if verdict.dropped and not options.dry_run and options.twin_field is not None:
             fields[options.twin_field] = verdict.twin_url
         for field, value in fields.items():
-            self._write_field(adapter, field, value, url)
-
-    def _write_field(
-        self, adapter: MutableMapping[str, Any], field: str, value: object, url: str | None
-    ) -> None:
-        try:
-            adapter[field] = value
-        except Exception as error:  # an item's own check may raise anything
-            self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
+            try:
+                adapter[field] = value
+            except Exception as error:  # noqa: PERF203 - an item's own check may raise any
+                self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     async def _forget(self, verdict: Verdict) -> None:
         try:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
@@ -53,19 +54,10 @@ OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 async def result_of(future: Future[T]) -> T:
     """What the loop's thread gives the future, under any event loop that Scrapy runs on."""
     if not future.done():
-        # A Deferred in its place takes four times as long.
-        is_asyncio = is_asyncio_available()
-        waits = asyncio.get_running_loop().create_future() if is_asyncio else Deferred[None]()
-        future.add_done_callback(partial(_wake, waits))
-        await waits
+        waits = Deferred[None]()
+        future.add_done_callback(lambda _: waits.callback(None))
+        await maybe_deferred_to_future(waits)
     return future.result()
-
-
-def _wake(waits: asyncio.Future[None] | Deferred[None], _: object) -> None:
-    if isinstance(waits, Deferred):
-        waits.callback(None)
-    elif not waits.done():  # it was cancelled with its task
-        waits.set_result(None)
 
 
 @dataclass(slots=True)  # frozen, it takes six times as long to make
@@ -235,9 +227,9 @@ class JudgeWorker:
         calls, answers = zip(*asked, strict=True)
         is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
         try:
-            self._handed_over = handed = self._thread.submit(_outcomes, calls)
+            self._handed_over = handed = self._thread.submit(lambda: [*map(_outcome, calls)])
         except RuntimeError:  # the thread has ended: each call fails
-            _give(answers, _outcomes(calls))
+            _give(answers, map(_outcome, calls))
             return
         if is_patient and not wait([handed], MAX_STALL_SECS).not_done:
             _give(answers, handed.result())
@@ -305,10 +297,6 @@ class JudgeWorker:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
-
-
-def _outcomes(calls: Iterable[Callable[[], Any]]) -> list[Outcome]:
-    return [_outcome(call) for call in calls]
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:

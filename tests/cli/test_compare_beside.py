@@ -19,6 +19,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from simhash_pipeline import open_store
+from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.pending import PendingItems
 from tests.crawl.crawling import Crawl, crawl, have_reactor, inside
 from tests.crawl.trap_site import trap_site
@@ -247,8 +248,8 @@ def test_middlewares_of_others_see_every_item_whether_async_or_not(
 
 def test_an_item_that_got_the_id_of_one_that_is_done_keeps_its_response() -> None:
     have_reactor()
-    crawler = get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None})
-    pending = PendingItems(crawler)
+    crawler: Any = get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None})
+    pending = PendingItems(crawler, Feeds(crawler, print), crawler, print)
     one, other = (HtmlResponse(f"http://a.example/{n}") for n in (1, 2))
     done, sibling = {"n": 1}, {"n": 2}
     pending.enter(done, one)

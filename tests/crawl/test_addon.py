@@ -17,6 +17,7 @@ from scrapy.utils.test import get_crawler
 from scrapy.utils.trackref import live_refs
 
 from simhash_pipeline.crawl import pending
+from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.stores.opening import open_store
@@ -542,7 +543,8 @@ def test_no_response_is_held_when_later_pipelines_replace_the_items(tmp_path: Pa
 
 def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
     have_reactor()
-    ledger = PendingItems(get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None}))
+    crawler: Any = get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None})
+    ledger = PendingItems(crawler, Feeds(crawler, print), crawler, print)
     response = HtmlResponse("http://a.example/rows")
     items = [{"row": row} for row in range(3)]
     for item in items:
