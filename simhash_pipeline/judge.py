@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
+# Why a page is kept that has no twin, by what its neighbour is; the first that was found.
+_REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 
@@ -144,8 +146,7 @@ class Judge:
             template = self.repeated_text.template(host, page.structure)
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
-        self._memory.note(page, verdict)
-        if verdict.dropped and verdict.reason != "unchanged" and self._memory.note_visit(page):
+        if self._memory.note(page, verdict):
             self.flush()
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # A list that has changed may have moved these rows to its next page.
@@ -237,17 +238,13 @@ class Judge:
                 break
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
-            verdict = _near(page, twin, view, dropped=True, provisional=not is_sure)
+            twin = Neighbour(twin.page, twin.reason)
+            verdict = self._near(page, twin, view, dropped=True, provisional=not is_sure)
             forgets = is_sure and previous and not item_values.is_row(page.item_values)
             return Action.FORGET if forgets else Action.SKIP, verdict
-        if replaced := found.get("gives way"):
-            verdict = _near(page, replaced, view, reason="canonical")
-        elif older := found.get("older"):
-            verdict = _near(page, older, view, reason="changed")
-        elif near_miss := found.get("near miss"):
-            verdict = self._near_miss(page, near_miss, view, names)
-        else:
-            verdict = verdict_of(page, "new" if page.content is not None else "thin")
+        verdict = verdict_of(page, "new" if page.content is not None else "thin")
+        if why := next(filter(found.get, _REASONS_TO_KEEP), None):
+            verdict = self._near(page, found[why], view, names, reason=_REASONS_TO_KEEP[why])
         if is_edited or (previous and verdict.reason != "canonical"):
             verdict = replace(verdict, reason="changed")
         if previous and previous.item_values is not None:
@@ -286,36 +283,35 @@ class Judge:
 
     def _what_is(self, neighbour: Neighbour, page: StoredPage, view: View) -> str:
         other, by = neighbour.page, neighbour.rejected_by
-        may_gain_rows = item_values.has(
-            page.item_values, item_values.WAITS
-        ) and self._memory.is_unfinished(other)
         if by is not None:
-            return "may go" if by == "fields" and may_gain_rows else "near miss"
-        if neighbour.reason != "answer" and self._takes_place(page, other):
-            return "gives way"
-        may_be_older = neighbour.reason != "answer" and not twins.are_equal(page, other)
-        if may_be_older and other.first_seen <= self._memory.edited_since(page, view):
-            return "older"
+            waits = by == "fields" and item_values.has(page.item_values, item_values.WAITS)
+            return "may go" if waits and self._memory.is_unfinished(other) else "near miss"
+        if neighbour.reason != "answer":
+            if self._takes_place(page, other):
+                return "gives way"
+            is_other = not twins.are_equal(page, other)
+            if is_other and other.first_seen <= self._memory.edited_since(page, view):
+                return "older"
         return "may go" if view.is_unconfirmed(other) else "twin"
 
-    def _near_miss(
-        self, page: StoredPage, neighbour: Neighbour, view: View, names: Mapping[int, str]
+    def _near(
+        self,
+        page: StoredPage,
+        neighbour: Neighbour,
+        view: View,
+        names: Mapping[int, str] = MappingProxyType({}),
+        **more: Any,
     ) -> Verdict:
-        by, other = neighbour.rejected_by, neighbour.tested or neighbour.page
-        least = None
+        """That on a page near a stored one, with the test that tells them apart, if one does."""
+        by, other, repeated = neighbour.rejected_by, neighbour.compared, view.repeated_text
+        fields: dict[str, Any] = {"reason": neighbour.reason, "rejected_by": by}
+        fields["similarity"] = twins.similarity(page, other, repeated)
         if by == "page-specific text":
-            least = twins.min_similarity(page, other, view.repeated_text, self.options)
-        differing = twins.differing_values(page, other) if by == "fields" else b""
-        return _near(
-            page,
-            neighbour,
-            view,
-            reason="near miss",
-            rejected_by=by,
-            similarity=twins.similarity(page, other, view.repeated_text),
-            min_similarity=least,
-            differing_fields=tuple(sorted(names[byte] for byte in differing if byte in names)),
-        )
+            fields["min_similarity"] = twins.min_similarity(page, other, repeated, self.options)
+        if by == "fields":
+            differing = filter(names.__contains__, twins.differing_values(page, other))
+            fields["differing_fields"] = tuple(sorted(map(names.__getitem__, differing)))
+        return verdict_of(page, other=neighbour.page, **(fields | more))
 
     def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
         """Whether the page has the address that its twin declares, and the twin hasn't."""
@@ -338,7 +334,13 @@ class Judge:
             neighbour = self._tested(page, other, reason, view)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
             by_text = self.options.second_look and reason in _BY_TEXT
-            if neighbour.rejected_by is None and by_text and self._names_differ(page, other, view):
+            if (
+                neighbour.rejected_by is None
+                and by_text
+                and titles.names_differ(
+                    page, other, twins.repeated_words(page, other, view.repeated_text)
+                )
+            ):
                 of_other_names.append(neighbour)
             else:
                 yield neighbour
@@ -348,10 +350,6 @@ class Judge:
         )
         for one in of_other_names:
             yield one._replace(rejected_by="shared notice") if text_has_two_names else one
-
-    def _names_differ(self, page: StoredPage, other: StoredPage, view: View) -> bool:
-        words = twins.repeated_words(page, other, view.repeated_text)
-        return titles.names_differ(page, other, words)
 
     def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
         """Pages of the same template and name that gave the very row, see `names_itself`."""
@@ -398,13 +396,6 @@ class Judge:
             if previous is None
             or (other.first_seen, other.url) < (previous.first_seen, previous.url)
         ]
-
-
-def _near(page: StoredPage, neighbour: Neighbour, view: View, **more: Any) -> Verdict:
-    """That on a page near a stored one: with the similarity of their texts, and more fields."""
-    similarity = twins.similarity(page, neighbour.page, view.repeated_text)
-    fields = {"reason": neighbour.reason, "similarity": similarity} | more
-    return verdict_of(page, other=neighbour.page, **fields)
 
 
 def stored_page(

@@ -37,13 +37,19 @@ class RunMemory:
         # The first page of a site that was dropped for one of another: by namespace, site and key.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
 
-    def note(self, page: StoredPage, verdict: Verdict) -> None:
+    def note(self, page: StoredPage, verdict: Verdict) -> bool:
+        """Note a judged page; whether there are many visits to write."""
         if verdict.dropped:
             self._note_copy(page, verdict.twin_key or "")
+        is_visit = self._began and verdict.dropped and verdict.reason != "unchanged"
+        if is_visit and (said := what_it_says(page)) is not None:
+            key = visit_key(page.namespace, page.url)
+            self.visits.setdefault(key, Visit(page.namespace, key, said, page.seen_at))
         if verdict.stored and has(page.item_values, WAITS):
             self._lists.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
             self._stored_at_once.add(hash((page.namespace, page.url)))
+        return len(self.visits) >= _MANY_VISITS
 
     def has_seen(self, page: StoredPage) -> bool:
         """Whether the page was stored, or found as it was, in this run."""
@@ -53,13 +59,6 @@ class RunMemory:
     def is_earlier(self, page: StoredPage) -> bool:
         """Whether the page is of an earlier run alone."""
         return self._began is not None and not self.has_seen(page)
-
-    def note_visit(self, page: StoredPage) -> bool:
-        """Note what a dropped page says at first, in a run; whether there is much to write."""
-        if self._began and (said := what_it_says(page)) is not None:
-            key = visit_key(page.namespace, page.url)
-            self.visits.setdefault(key, Visit(page.namespace, key, said, page.seen_at))
-        return len(self.visits) >= _MANY_VISITS
 
     def edited_since(self, page: StoredPage, view: View) -> float:
         """When it said something else: as it is stored, or an earlier run dropped it; else -inf.

@@ -37,7 +37,11 @@ class Neighbour(NamedTuple):
     page: StoredPage
     reason: Reason
     rejected_by: RejectedBy | None = None
-    tested: StoredPage | None = None  # what was compared, if not the page: a first copy of it
+    first_copy: StoredPage | None = None  # of it, if that was compared in its place
+
+    @property
+    def compared(self) -> StoredPage:
+        return self.first_copy or self.page
 
 
 @dataclass(frozen=True, slots=True)
