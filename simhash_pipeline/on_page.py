@@ -52,7 +52,7 @@ _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUI
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
 _ISO_TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
     re.IGNORECASE,
 )
 _CLOCK = re.compile(r"[T ](\d\d):(\d\d)(?::00)?(?![:\d.])")  # behind a date
@@ -105,22 +105,13 @@ class Text:
         """Where each run begins, by its checksum: 8 bytes each."""
         return array("Q", sorted(_checksum(run) << 32 | at for run, at in _runs(self.text)))
 
-    def _starts_of(self, run: str) -> tuple[int, int]:
-        """From where to where in `_starts` a run's are."""
-        sums = (_checksum(run), _checksum(run) + 1)
-        first, last = (bisect_left(self._starts, each << 32) for each in sums)
-        return first, last
-
     def has_number(self, spelled_so: set[str]) -> bool:
         """Whether one of these is a number in it, but in no counter."""
-        return not (spelled_so.isdisjoint(self._numbers) or spelled_so.isdisjoint(self._uncounted))
-
-    def counts(self, number: str) -> bool:
-        """Whether it is a number in it, in a counter or not."""
-        return number in self._numbers
+        return not (spelled_so.isdisjoint(self.numbers) or spelled_so.isdisjoint(self._uncounted))
 
     @cached_property
-    def _numbers(self) -> frozenset[str]:
+    def numbers(self) -> frozenset[str]:
+        """Those in counters, too."""
         return _numbers_in(self.text)
 
     @cached_property
@@ -132,6 +123,10 @@ class Text:
     def letters(self) -> str:
         """Its letters and digits alone."""
         return _letters_of(self.text)
+
+    def line_at(self, place: int) -> str:
+        first, last = self.text.rfind("\n", 0, place) + 1, self.text.find("\n", place)
+        return self.text[first : None if last < 0 else last]
 
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
@@ -157,12 +152,16 @@ class Text:
 
     def _indexed(self, word: str) -> Iterator[int]:
         """The same by the run of the word that the text has least often."""
-        runs = [(*self._starts_of(run), at) for run, at in _runs(word)]
-        first, last, within = min(runs, key=lambda run: run[1] - run[0])
-        starts = self._starts[first : min(last, first + _MOST_STARTS)]
+        runs = []
+        for run, within in _runs(word):
+            sums = _checksum(run) << 32, _checksum(run) + 1 << 32
+            first, last = (bisect_left(self._starts, each) for each in sums)
+            runs.append((last - first, first, within))
+        often, first, within = min(runs)
+        starts = self._starts[first : first + min(often, _MOST_STARTS)]
         places = ((start & 0xFFFFFFFF) - within for start in starts)
-        places = (start for start in places if start >= 0)
-        return islice((at for at in places if self.text.startswith(word, at)), _MOST_PLACES)
+        found = (at for at in places if at >= 0 and self.text.startswith(word, at))
+        return islice(found, _MOST_PLACES)
 
 
 def _numbers_in(text: str) -> frozenset[str]:
@@ -198,7 +197,7 @@ class Page:
         self._shown = _shown(page.title, page.text, page.left_out, source.page)
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
-        self._address, self._url = source.url, Text(unquote(source.url).lower())
+        self._url = Text(unquote(source.url).lower())
         place = self._url.text.partition("://")[2] or self._url.text  # of no host: data:text/html,
         self._path = Text(place.partition("/")[2])
 
@@ -217,16 +216,11 @@ class Page:
         if self._shows_number(text) or self._shows_time(text):
             return plain
         if self.is_own_address(text):
-            return plain if self._is_all_of_an_element(text) else ""
+            # All that an element says, as an option does, which isn't visible.
+            is_option = any(f">{text.lower()}<" in each.text for each in _sources(self._source))
+            return plain if is_option else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
-
-    def _is_all_of_an_element(self, text: str) -> bool:
-        """Whether it is all that an element says, as an option does, which isn't visible."""
-        found = ((source, at, at + len(text)) for source, at in self._held(text.lower()))
-        return any(
-            source[at - 1 : at] == ">" and source[end : end + 1] == "<" for source, at, end in found
-        )
 
     def _foreign(self, url: str) -> str:
         """A link to another site as it is, but for an image's and long tokens; "" for others."""
@@ -249,9 +243,8 @@ class Page:
         The crawl's day, which names a run, may stand here, too.
         """
         letters = _letters_of(folded(text))
-        if len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED or is_of_the_crawl(text):
-            return False
-        if _names_today(letters):
+        is_short = len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED
+        if is_short or is_of_the_crawl(text) or _names_today(letters):
             return False
         return any(letters in each.letters for each in self._shown) or self.holds(letters)
 
@@ -262,19 +255,15 @@ class Page:
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
         has_digit = any(map(str.isdigit, words))
-        found = ((each.text, place) for each in self._shown for place in each.places(words))
-        for shown, place in found:
-            if not has_digit:
-                return True
-            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
-            line = shown[first : len(shown) if last < 0 else last]
-            if words in _uncounted(line):
-                return True
-        return False
+        return any(
+            not has_digit or words in _uncounted(each.line_at(place))
+            for each in self._shown
+            for place in each.places(words)
+        )
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation, as 1,299.00, or in a label's text."""
-        spelled_so = {text.translate(_JOINTS), _number(text).translate(_JOINTS)}
+        spelled_so = {each.translate(_JOINTS) for each in (text, _number(text))}
         digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
         found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
         return any(each.has_number(found) for each in (*self._shown, _labels(self._source)))
@@ -294,12 +283,13 @@ class Page:
         if found[0] in _days_about_now():
             return is_at
         year, month, day = found.groups()
-        days = {day, day.lstrip("0")}
-        has_day = any(map(self._stands, days)) or any(each.has_number(days) for each in self._shown)
+        m, d = month.lstrip("0"), day.lstrip("0")
+        has_day = any(map(self._stands, (day, d))) or any(
+            each.has_number({day, d}) for each in self._shown
+        )
         if has_day and (is_at or self._stands(year)):
             return True
-        pairs = [(day, month), (month, day)]
-        pairs += [(one.lstrip("0"), other.lstrip("0")) for one, other in pairs]
+        pairs = (day, month), (month, day), (d, m), (m, d)
         short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
         return any(map(self._stands, short))
 
@@ -360,10 +350,10 @@ class Page:
         secs = str(int(at.timestamp()))
         if self.holds(secs) or self.holds(f"{secs}000"):
             return True
-        days = [at + timedelta(days=days) for days in (-1, 0, 1)] if time[7] else []
+        days = [at + timedelta(days=days) for days in (-1, 0, 1)] if time[4] else []
         begun = {day.strftime("%Y-%m-") for day in days}
         found = (_ISO_TIME.match(*each) for month in begun for each in self._held(month))
-        return any(each is not None and each[7] and _instant_of(each) == at for each in found)
+        return any(each is not None and each[4] and _instant_of(each) == at for each in found)
 
     def _held(self, word: str) -> Iterator[tuple[str, int]]:
         """Where its source has a word, without case."""
@@ -388,10 +378,10 @@ class Page:
         """
         if _names_today(_letters_of(text)) or not self.is_brought(text):
             return False
-        if (time_of := _ISO_TIME.match(text)) and time_of[6] not in (None, "00"):
+        if (time_of := _ISO_TIME.match(text)) and time_of[3] not in (None, "00"):
             return False
         number = _number(text).translate(_JOINTS)
-        return not any(each.has(plain) or each.counts(number) for each in self._shown)
+        return not any(each.has(plain) or number in each.numbers for each in self._shown)
 
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
@@ -461,7 +451,7 @@ def _hundredth_and_hundredfold(number: str) -> list[str]:
     whole, _, fraction = number.partition(".")
     if not whole.isdigit() or len(fraction) > 2:
         return []
-    found = [] if whole == "0" else [f"{whole}{fraction.ljust(2, '0')}"]
+    found = [f"{whole}{fraction.ljust(2, '0')}"] * (whole != "0")
     return found if fraction else [*found, f"{whole[:-2]}.{whole[-2:]}"]
 
 
@@ -472,12 +462,10 @@ def _instant_of(time: re.Match[str] | None) -> datetime | None:
     """
     if time is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in time.groups()[:6])
-    sign, ahead = (time[7] or "Z")[0], timedelta()
-    if sign in "+-":
-        ahead = timedelta(hours=int(time[7][:3]), minutes=int(sign + time[7][-2:]))
+    day, clock, secs, zone = time.groups()
+    spelled_so = f"{day} {clock}:{secs or '00'}{(zone or 'Z').upper()}"
     try:
-        at = datetime(year, month, day, hour, minute, second, tzinfo=timezone.utc) - ahead
+        at = datetime.strptime(spelled_so, "%Y-%m-%d %H:%M:%S%z").astimezone(timezone.utc)
     except (ValueError, OverflowError):
         return None
     return at if 1970 <= at.year < 9999 else None
