@@ -49,12 +49,6 @@ def _int(value: Any) -> int:
     return int(value)
 
 
-def _float(value: Any) -> float:
-    if isinstance(value, bool):
-        raise TypeError
-    return float(value)
-
-
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
@@ -99,7 +93,7 @@ FLAG = Rule("True or False", lambda value: _FLAGS[str(value).lower()])
 TEXT = Rule("a text", _text)
 FIELD = Rule("the name of an item field", _text, bool)
 AGE = Rule("an age, as 90d, 12h or 30m, or whole seconds", _age, lambda secs: secs > 0)
-SIMILARITY = Rule("a number from 0 to 1", _float, lambda share: 0 <= share <= 1)
+SIMILARITY = Rule("a number from 0 to 1", float, lambda share: 0 <= share <= 1)
 NGRAMS = Rule(
     "sizes from 1 to 8, such as (1, 2)",
     _sizes,

@@ -5,7 +5,7 @@ No store, no clock, no other page: the judge finds the candidates, and asks here
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
@@ -47,36 +47,36 @@ def rejection(
 
     `by_text`: its text made the stored page a candidate, so they have to agree in more than that.
     """
-    if differing_values(page, other):
-        return "fields"
-    if options.match == "both" and not structures_agree(page, other, options):
-        return "template"
-    if not (by_text and options.second_look):
-        return None
+    tests = _tests(page, other, repeated, options, by_text=by_text and options.second_look)
+    return next((name for name, fails in tests if fails), None)
+
+
+def _tests(
+    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options, *, by_text: bool
+) -> Iterator[tuple[RejectedBy, bool]]:
+    """Each test in turn, and whether it tells the pages apart."""
+    yield "fields", bool(differing_values(page, other))
+    yield "template", options.match == "both" and not structures_agree(page, other, options)
     # Nothing that was scraped is missing then, whatever stands beside it.
-    has_its_text = _have_one_text(page, other)
-    if has_its_text and page.title == other.title:
-        return None
-    if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
-        return "sketch"
-    if titles.share_a_notice(page, other):
-        return "shared notice"
-    if page.content is None and page.site != other.site and page.title != other.title:
-        return "title"  # a short text that two sites share names no page
-    words = repeated_words(page, other, repeated)
-    are_letters = titles.are_form_letters(
-        page, other, on_one_site=page.site == other.site, repeated=words
-    )
-    # A wall shows a request's number at addresses of all kinds; an article's second address is in
-    # another folder, mostly.
-    are_coded = titles.have_two_codes(page, other) and page.folder == other.folder
-    if (are_letters or are_coded) and not has_its_text:
-        return "title"
-    if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
-        return "title"
-    if not has_its_text and specific_texts_differ(page, other, repeated, options):
-        return "page-specific text"
-    return None
+    has_its_text = by_text and _have_one_text(page, other)
+    if not by_text or (has_its_text and page.title == other.title):
+        return
+    if not has_its_text:
+        yield "sketch", not sketches_agree(page, other, options.sketch_distance)
+    yield "shared notice", titles.share_a_notice(page, other)
+    on_one_site = page.site == other.site
+    # A short text that two sites share names no page.
+    yield "title", page.content is None and not on_one_site and page.title != other.title
+    if not has_its_text:
+        words = repeated_words(page, other, repeated)
+        yield "title", titles.are_form_letters(page, other, on_one_site=on_one_site, repeated=words)
+        # A wall shows a request's number at addresses of all kinds; an article's second address is
+        # in another folder, mostly.
+        yield "title", titles.have_two_codes(page, other) and page.folder == other.folder
+    are_two = are_two_subjects(page, other, repeated)
+    yield "title", are_two and not _is_one_text(page, other, options)
+    if not has_its_text:
+        yield "page-specific text", specific_texts_differ(page, other, repeated, options)
 
 
 def _have_one_text(page: StoredPage, other: StoredPage) -> bool:
