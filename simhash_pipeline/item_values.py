@@ -276,7 +276,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             for each in said
         ]
         has_words = any(each.kept and _has_words(each.text) for each in made)
-        said = made if text or (has_words and not item.holds_page) else said
+        said = made if text or (has_words and source.is_response) else said
     if not is_bare:
         said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
     said = _with_their_dicts(said)

@@ -664,7 +664,7 @@ def test_shells_are_told_apart_by_what_their_data_says(
             source = Source(shell, f"{A}/{n}")
             heard = with_values(source, story, Options())
             assert heard.item is not None
-            heard = heard._replace(item=heard.item._replace(holds_page=False))
+            heard = heard._replace(is_response=True)
             page_of_shell = Fingerprinter().fingerprint(shell)
             said_of_it = said_by(page_of_shell, heard)
             assert not judge.judge(f"{A}/{n}", page_of_shell, said_of_it).dropped
@@ -702,8 +702,8 @@ def test_the_time_that_a_page_took_says_nothing_of_a_row() -> None:
     ):
         found = find_page(ItemAdapter(item), response, options)
         assert found is not None
-        assert found.source.item is not None
-        assert [name for name, _ in found.source.item.pairs] == names
+        assert found.item is not None
+        assert [name for name, _ in found.item.pairs] == names
 
 
 def made_of_an_answer(
@@ -712,7 +712,7 @@ def made_of_an_answer(
     """What an item says that was made of an API's answer, beside an empty shell."""
     source = with_values(Source(shown, url), item, options or Options())
     assert source.item is not None
-    source = source._replace(item=source.item._replace(holds_page=False))
+    source = source._replace(is_response=True)
     return said_by(Fingerprinter().fingerprint(shown), source)
 
 

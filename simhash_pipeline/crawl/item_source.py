@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
@@ -25,34 +25,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-class ItemPage(NamedTuple):
-    """The page that an item is judged by."""
-
-    source: Source
-    is_response: bool  # else the item holds it itself
-
-
 def find_page(
     adapter: Mapping[str, Any], response: Response | None, options: Options
-) -> ItemPage | None:
+) -> Source | None:
     """The text that the item holds, or its page, or else the response; None without any.
 
     PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
     """
-    page = _found(adapter, response, options)
-    if page is None:
+    if (source := _found(adapter, response, options)) is None:
         return None
-    source, item = page.source, values_of(page.source, adapter, options)
+    item = values_of(source, adapter, options)
     if item is not None and response is not None:
         texts = {text for each in _brought(response) for _, text in flat_values("", each)}
-        item = ItemValues(
-            _without_latency(item, response),
-            item.is_named,
-            item.added,
-            holds_page=not page.is_response,
-            carried=frozenset([text for _, text in item.pairs if text in texts]),
-        )
-    return ItemPage(Source(*source[:-1], item), page.is_response)
+        carried = frozenset([text for _, text in item.pairs if text in texts])
+        item = item._replace(pairs=_without_latency(item, response), carried=carried)
+    return source._replace(item=item)
 
 
 def _without_latency(item: ItemValues, response: Response) -> tuple[tuple[str, str], ...]:
@@ -81,19 +68,19 @@ def _brought(response: Response) -> Iterator[Any]:
 
 def _found(
     adapter: Mapping[str, Any], response: Response | None, options: Options
-) -> ItemPage | None:
+) -> Source | None:
     own = response.url if isinstance(response, HtmlResponse) else None  # a JSON list has many items
     if (source := text_source(adapter, options, own)) is not None:
-        return ItemPage(_joined(source, response), False)
+        return _joined(source, response)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
     if html and (item_url(adapter, options) or not _is_body(html, response)):
-        return ItemPage(_joined(item_source(adapter, options, own), response), False)
+        return _joined(item_source(adapter, options, own), response)
     if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
-        return ItemPage(source_from_response(response), True)
+        return source_from_response(response)._replace(is_response=True)
     if held is None:
         return None
-    return ItemPage(item_source(adapter, options), False)  # PageError, unless it is empty
+    return item_source(adapter, options)  # PageError, unless it is empty
 
 
 def _joined(source: Source, response: Response | None) -> Source:

@@ -23,7 +23,7 @@ from scrapy.utils.misc import load_object
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.item_source import ItemPage, find_page
+from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.crawl.pending import (
     MAX_ROWS_WAIT_SECS,
     MAX_WAIT_SECS,
@@ -209,20 +209,20 @@ class SimhashPipeline:
             own = _own_options(response)
             if own is False or adapter.get(OWN_KEY) is False:
                 return
-            page = find_page(adapter, response, self._options)
-            if page is None:
+            source = find_page(adapter, response, self._options)
+            if source is None:
                 self._stats.count("not_judged")
                 return
-            url = page.source.url
+            url = source.url
             self._unseen_fields.difference_update(adapter)
             self._refuse_undeclared_field(item)
-            shared = await self._verdict_on(page, response, own or {})
+            shared = await self._verdict_on(source, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 self._stats.count("unjudged")
                 return
             judged = shared.judged.result()
             self._report(item, shared, judged, response)
-            if judged.page.content is None and looks_drawn_by_script(page.source.html):
+            if judged.page.content is None and looks_drawn_by_script(source.html):
                 self._stats.count_drawn(url)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
@@ -249,15 +249,15 @@ class SimhashPipeline:
             raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
     async def _verdict_on(
-        self, page: ItemPage, response: Response | None, own: OwnOptions
+        self, source: Source, response: Response | None, own: OwnOptions
     ) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
         Items of one response share the verdict on its page if it is kept. While it is dropped, each
         has one by what it says itself.
         """
-        items, source, gives_rows = ResponseItems(), page.source, False
-        if page.is_response and response is not None:  # else the item holds its own page
+        items, gives_rows = ResponseItems(), False
+        if source.is_response and response is not None:  # else the item holds its own page
             items = self._pending.of_response(response)
             gives_rows = self._pending.gives_rows(response)
             source = as_row(source) if gives_rows else source

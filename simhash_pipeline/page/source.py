@@ -28,7 +28,6 @@ class ItemValues(NamedTuple):
     added: frozenset[str] = frozenset()  # names that count wherever the values are from
     is_row: bool = False  # several items are of one page
     waits: bool = False  # for rows of other lists
-    holds_page: bool = True  # else the page is its response
     carried: frozenset[str] = frozenset()  # texts that came with the page's request
 
     def adds(self, name: str) -> bool:
@@ -49,6 +48,7 @@ class Source(NamedTuple):
     title: str = ""
     page: str = ""  # the response that it is a part of, where its item's other values stand
     item: ItemValues | None = None  # what its item holds beside it
+    is_response: bool = False  # from which a crawl made its items
 
 
 class Fields(Protocol):

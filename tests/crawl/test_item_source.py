@@ -44,7 +44,7 @@ class Article:
 def source(item: Any, response: Response | None) -> Source:
     found = find_page(ItemAdapter(item), response, Options())
     assert found is not None
-    return found.source
+    return found
 
 
 def carried(item: Any, **by_request: Any) -> set[str]:
@@ -122,7 +122,7 @@ def test_the_values_of_a_text_are_looked_for_in_what_it_came_in(kind: type[TextR
     item = ItemAdapter({"text": "A flat.", "url": URL})
     found = find_page(item, response, Options(content_field="text"))
     assert found is not None
-    assert found.source.page == response.text
+    assert found.page == response.text
 
 
 @pytest.mark.parametrize(("held", "page"), [("<p>A flat.</p>", PART), (PART, "")])
