@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from simhash_pipeline import twins
 from simhash_pipeline.options import Options
-
-if TYPE_CHECKING:
-    from simhash_pipeline.stores.contract import StoredPage, View
-    from simhash_pipeline.verdict import Reason
+from simhash_pipeline.stores.contract import StoredPage, View
+from simhash_pipeline.verdict import Reason
 
 MAX_SAME = 8  # pages that are looked at for an address, an item's text or a row: many may have it
 _ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance

@@ -28,7 +28,7 @@ from enum import Enum
 from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.on_page import (
@@ -41,11 +41,9 @@ from simhash_pipeline.on_page import (
     link_of,
     path_of,
 )
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues, Source
-
-if TYPE_CHECKING:
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment

@@ -17,17 +17,14 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta, timezone
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
 from simhash_pipeline.page.counters import without_counters
+from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.urls import site_of
-
-if TYPE_CHECKING:
-    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at

@@ -18,9 +18,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import exporters, signals
+from scrapy.crawler import Crawler
 from scrapy.extensions.feedexport import (
     FeedExporter,
     FeedSlot,
@@ -29,10 +30,7 @@ from scrapy.extensions.feedexport import (
 )
 from scrapy.extensions.postprocessing import PostProcessingManager
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-    from simhash_pipeline.verdict import Verdict
+from simhash_pipeline.verdict import Verdict
 
 # Each writes an item to the file at once.
 _DIRECT_EXPORTERS = (

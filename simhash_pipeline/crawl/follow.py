@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 
 from simhash_pipeline.crawl.pending import ResponseMiddleware
 from simhash_pipeline.crawl.settings import options_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options
 
 # Marks a request that a page without new content led to.
 FOUND_WITHOUT_NEWS = "simhash_found_without_new_content"

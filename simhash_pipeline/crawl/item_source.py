@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
@@ -20,9 +21,6 @@ from simhash_pipeline.page.source import (
     markup,
     text_source,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 def find_page(

@@ -13,10 +13,12 @@ whatever object a later pipeline put in its place, and whether the item reached 
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from scrapy import signals
@@ -27,17 +29,12 @@ from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.item_source import field_url
 from simhash_pipeline.crawl.settings import options_of
+from simhash_pipeline.crawl.worker import JudgedPage
+from simhash_pipeline.page.source import Source
 from simhash_pipeline.verdict import Verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterator
-    from concurrent.futures import Future
-
-    from simhash_pipeline.crawl.feeds import Feeds
-    from simhash_pipeline.crawl.worker import JudgedPage
-    from simhash_pipeline.page.source import Source
 
 MAX_WAIT_SECS = 60.0
 MAX_ROWS_WAIT_SECS = 10.0  # for all rows of a list that is like another one

@@ -9,14 +9,17 @@ import logging
 import os
 import time
 import uuid
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from itemadapter import ItemAdapter
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
 
@@ -45,20 +48,11 @@ from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, r
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, names_itself, row_of, said_by
-from simhash_pipeline.page.source import looks_drawn_by_script
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.source import Source, looks_drawn_by_script
 from simhash_pipeline.stores.opening import store_place
 from simhash_pipeline.urls import declared_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.page.source import Source
-    from simhash_pipeline.verdict import Verdict
+from simhash_pipeline.verdict import Verdict
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()

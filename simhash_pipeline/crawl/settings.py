@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import data_path, get_project_settings
 
@@ -17,12 +20,6 @@ from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import DropLogError, SimhashError, StoreError
 from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.stores.contract import SQLITE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"

@@ -6,10 +6,13 @@ import logging
 import shlex
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from scrapy.crawler import Crawler
 
 from simhash_pipeline import native
+from simhash_pipeline.crawl.worker import JudgedPage
 from simhash_pipeline.drop_log import (
     CAUSES,
     REASONS,
@@ -20,18 +23,11 @@ from simhash_pipeline.drop_log import (
     late_settings,
 )
 from simhash_pipeline.errors import OptionsError
+from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import store_file, url_of_store
 from simhash_pipeline.terminal import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from scrapy.crawler import Crawler
-
-    from simhash_pipeline.crawl.worker import JudgedPage
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.verdict import Verdict
+from simhash_pipeline.verdict import Verdict
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
