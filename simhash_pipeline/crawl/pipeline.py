@@ -304,10 +304,9 @@ class SimhashPipeline:
             shared = SharedVerdict(Future(), reported=True)
             shared.judged.set_result(judged.of_known_row())
         elif not judged.verdict.dropped and names_itself(row):
-            repeat = await result_of(self._worker.judge_row(judged, source.url, said))
-            if repeat is not None:
-                shared = SharedVerdict(Future())
-                shared.judged.set_result(repeat)
+            repeat = self._worker.judge_row(judged, source.url, said)
+            if await result_of(repeat) is not judged:
+                shared = SharedVerdict(repeat)
         return shared
 
     async def _must_judge_again(self, verdict: Verdict, deadline: float) -> bool:
@@ -347,7 +346,7 @@ class SimhashPipeline:
         is_next_row = any(each.dropped and each.key == verdict.key for each in items.verdicts)
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
-        self._stats.count_item(judged.without_times() if shared.reported else judged)
+        self._stats.count_item(judged, is_first=not shared.reported)
         shared.reported = True
         items.verdicts.append(verdict)
         if verdict.stored and response is not None:

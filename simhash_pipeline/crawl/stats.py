@@ -103,7 +103,8 @@ class CrawlStats:
         self._counts[name] += count
         self._crawler.stats.inc_value(f"simhash/{name}", count)
 
-    def count_item(self, judged: JudgedPage) -> None:
+    def count_item(self, judged: JudgedPage, *, is_first: bool) -> None:
+        """Count its verdict, and its times if it is the first of its page."""
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
             self.count(self._dropping)
@@ -125,8 +126,8 @@ class CrawlStats:
             said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. "
             said += "Further ones are only counted (simhash/cut)."
             self._log_once("cut", said, _shown(verdict.url))
-        self._secs["fingerprinting"] += judged.fingerprinting_secs
-        self._secs["store"] += judged.store_secs
+        self._secs["fingerprinting"] += judged.fingerprinting_secs * is_first
+        self._secs["store"] += judged.store_secs * is_first
         if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
             self._summed_up_at = time.monotonic()
             self._note_secs()

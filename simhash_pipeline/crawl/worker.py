@@ -72,10 +72,6 @@ class JudgedPage:
     said: Said  # by its item
     text: str = ""  # for "text" of ADDED_FIELDS
 
-    def without_times(self) -> JudgedPage:
-        """The same for another item of the page, which takes no further time."""
-        return dataclasses.replace(self, fingerprinting_secs=0.0, store_secs=0.0)
-
     def of_known_row(self) -> JudgedPage:
         """The same for an item that the page had before it changed."""
         verdict = dataclasses.replace(
@@ -172,13 +168,13 @@ class JudgeWorker:
         """Judge the same page by what is stored now."""
         return self._ask(partial(self._judged, source, own, page, 0.0))
 
-    def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage | None]:
-        """The verdict on a further item of a kept page, if another page gave that very row."""
+    def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage]:
+        """Judge a further item of a kept page; the same unless another page gave that very row."""
 
-        def judged_row() -> JudgedPage | None:
+        def judged_row() -> JudgedPage:
             verdict = judged.judge.judge_row(url, judged.page, said)
             if verdict is None:
-                return None
+                return judged
             return dataclasses.replace(judged, verdict=verdict, said=said)
 
         return self._ask(judged_row)
