@@ -79,12 +79,6 @@ def age_secs(text: str) -> int:
     return int(age[1]) * _SECS[age[2]]
 
 
-def age_text(secs: int) -> str:
-    """Seconds as `age_secs` reads them, in the largest unit that gives a whole number."""
-    unit, size = max(_SECS.items(), key=lambda one: (secs % one[1] == 0, one[1]))
-    return f"{secs // size}{unit}"
-
-
 def _age(value: Any) -> int:
     return age_secs(value) if isinstance(value, str) and value[-1:].isalpha() else _int(value)
 

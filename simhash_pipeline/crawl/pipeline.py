@@ -107,7 +107,6 @@ class SimhashPipeline:
             self._files = files.pop_all()
         self._feeds = Feeds(crawler, self._worker.confirm)
         self._pending = PendingItems(crawler, self._feeds, self._forget, self._worker.add_rows)
-        self._is_open = False
         self._stopping = False
         self._tag_to_check = None if options.dry_run else options.twin_field
         self._patient_from = 0.0  # by the monotonic clock
@@ -139,7 +138,6 @@ class SimhashPipeline:
             )
         if responses is not None:
             responses.pending = self._pending
-        self._is_open = True
         self._crawler.signals.connect(self._name_storing, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
         pages, knows_responses = self._worker.pages_before, responses is not None
@@ -424,10 +422,6 @@ class SimhashPipeline:
         return not self._crawler.crawling or getattr(slot, "closing", None) is not None
 
     async def close_spider(self) -> None:
-        if not self._is_open:  # Scrapy closes what it failed to open
-            with self._files:
-                await result_of(self._worker.end())
-            return
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
         self._pending.end()

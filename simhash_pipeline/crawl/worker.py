@@ -23,7 +23,7 @@ from twisted.internet.defer import Deferred
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import WAITS, Said, has, said_by
 from simhash_pipeline.judge import Judge
-from simhash_pipeline.options import Options, age_text
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
@@ -271,8 +271,7 @@ class JudgeWorker:
             self._has_expired = True
             if self.expired:
                 pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"
-                age = age_text(self._options.expire_after)
-                logger.info("Forgot %s not seen for %s (SIMHASH_EXPIRE_AFTER)", pages, age)
+                logger.info("Forgot %s not seen for so long (SIMHASH_EXPIRE_AFTER)", pages)
 
     def _forget(self, verdict: Verdict) -> None:
         self._texts.forget(verdict)
