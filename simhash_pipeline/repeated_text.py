@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
@@ -241,7 +241,5 @@ def _recurring(said: bytes) -> dict[int, int]:
     """The blocks that are eight times or more among these, rising, and how often each."""
     if native.kernel is not None:
         return dict(sorted(native.kernel.recurring(said, LEAST_PAGES).items()))
-    blocks = np.sort(np.frombuffer(said, np.uint16), kind="stable")
-    again = blocks[LEAST_PAGES - 1 :]  # of nine equal ones these are the eighth and the ninth
-    often = Counter(again[again == blocks[: len(again)]].tolist())
-    return {block: times + LEAST_PAGES - 1 for block, times in often.items()}
+    counts = Counter(memoryview(said).cast("H"))
+    return {block: times for block, times in sorted(counts.items()) if times >= LEAST_PAGES}

@@ -394,21 +394,19 @@ class SimhashPipeline:
         except StoreError as error:
             self._go_on_or_stop(error, verdict.url)
 
-    def _go_on_or_stop(self, error: Exception, url: str | None) -> None:
-        """If the crawl stops, the items that are still to be judged are kept unjudged."""
-        if not self._report_failure(error, url) and not self._stopping:
+    def _go_on_or_stop(self, error: Exception, url: str | None = None) -> None:
+        """Report the failure; the crawl goes on all the same if the store's URL says so.
+
+        If it stops, the items that are still to be judged are kept unjudged.
+        """
+        if isinstance(error, StoreLost) and self._keeps_when_lost:
+            self._stats.fault("store_lost", str(error), url)
+            return
+        self._stats.stopped(error)
+        if not self._stopping:
             self._stopping = True
             refused = isinstance(error, OptionsError)
             self._close("simhash_bad_settings" if refused else "simhash_store_failed")
-
-    def _report_failure(self, error: Exception, url: str | None = None) -> bool:
-        """Report the failure; True if the crawl goes on all the same, as the store's URL says."""
-        tolerated = isinstance(error, StoreLost) and self._keeps_when_lost
-        if tolerated:
-            self._stats.fault("store_lost", str(error), url)
-        else:
-            self._stats.stopped(error)
-        return tolerated
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
@@ -432,6 +430,7 @@ class SimhashPipeline:
 
     async def _finish(self) -> None:
         """Close the store and the drop log, after the last confirmation."""
+        self._stopping = True
         if self._feeds.unstored:
             self._logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "
@@ -448,13 +447,13 @@ class SimhashPipeline:
             try:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
-                self._report_failure(error)
+                self._go_on_or_stop(error)
             self._stats.close(stored_pages, self._worker.expired, self._worker.answers)
             try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._stats.errors)
             except DropLogError as error:
-                self._stats.stopped(error)
+                self._go_on_or_stop(error)
 
 
 class Addon:
