@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from simhash_pipeline import twins
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import StoredPage, View
+from simhash_pipeline.twins import MIN_MAIN_SIMILARITY, Pair
 from simhash_pipeline.verdict import Reason
 
 MAX_SAME = 8  # pages that are looked at for an address, an item's text or a row: many may have it
@@ -30,7 +30,7 @@ def candidates(page: StoredPage, view: View, options: Options) -> Iterator[Candi
             ways += [
                 ("item", islice(view.same("item_text"), MAX_SAME)),
                 ("error page", _by_error_pattern(view)),
-                ("address", _by_address(page, view)),
+                ("address", _by_address(page, view, options)),
                 ("thin", view.same("digest") if page.content is None else ()),
             ]
         near = view.near("content", options.content_distance)
@@ -53,16 +53,15 @@ def _by_error_pattern(view: View) -> Iterator[StoredPage]:
     yield from others if len(others) == _ERROR_PAGES else ()
 
 
-def _by_address(page: StoredPage, view: View) -> Iterator[StoredPage]:
+def _by_address(page: StoredPage, view: View, options: Options) -> Iterator[StoredPage]:
     """Pages of the same site and declared address: what stands beside their texts says nothing.
 
     Their main texts must be alike: many sites declare one address for all pages of a list.
     """
-    repeated = view.repeated_text
     for other in islice(view.same("address"), MAX_SAME):
-        alike = twins.similarity(page, other, repeated, only_main=True) or 0
-        is_near = alike >= twins.MIN_MAIN_SIMILARITY
-        if is_near and not twins.are_two_subjects(page, other, repeated):
+        pair = Pair(page, other, view.repeated_text, options)
+        is_near = (pair.similarity(only_main=True) or 0) >= MIN_MAIN_SIMILARITY
+        if is_near and not pair.are_two_subjects():
             yield other
 
 
@@ -79,8 +78,8 @@ def _by_sketch(page: StoredPage, view: View, options: Options) -> Iterator[Store
         if len(found) <= _MAX_SAME_WORDS:
             others |= {other.url: other for other in found}
     for other in others.values():
-        if page.site == other.site and twins.in_one_template(page, other):
+        pair = Pair(page, other, view.repeated_text, options)
+        if pair.of_one_site and pair.in_one_template():
             continue
-        is_near = twins.contents_agree(page, other, options)
-        if not is_near and twins.sketches_agree(page, other, options.sketch_distance):
+        if pair.sketches_agree() and not pair.contents_agree():
             yield other

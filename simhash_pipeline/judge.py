@@ -14,7 +14,7 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_pipeline import item_values, twins
+from simhash_pipeline import item_values
 from simhash_pipeline.answers import AnsweredPairs
 from simhash_pipeline.candidates import MAX_SAME, candidates
 from simhash_pipeline.errors import StoreError
@@ -29,6 +29,7 @@ from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_key, site_of
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
+Names = Mapping[int, str]  # of an item's values, by their bytes
+NO_NAMES: Names = MappingProxyType({})
 # Why a page is kept that has no twin, by what its neighbour is; the first that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
 # A second look is taken at this many near pages at most: some 10 ms.
@@ -73,7 +76,7 @@ class Judge:
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
-        self._memory = RunMemory(repeats_since)
+        self.memory = RunMemory(repeats_since)
         self.repeated_text = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
@@ -96,9 +99,9 @@ class Judge:
 
     def flush(self) -> None:
         """Write what dropped pages said, as every thousandth does; see `Store.put_visits`."""
-        if self._memory.visits:
-            self._store.put_visits(self._memory.visits.values())
-            self._memory.visits.clear()
+        if self.memory.visits:
+            self._store.put_visits(self.memory.visits.values())
+            self.memory.visits.clear()
 
     def judge(
         self,
@@ -135,7 +138,7 @@ class Judge:
         self,
         page: StoredPage,
         blocks: Sequence[int] | None = None,
-        names: Mapping[int, str] = MappingProxyType({}),
+        names: Names = NO_NAMES,
     ) -> Verdict:
         """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
 
@@ -145,8 +148,8 @@ class Judge:
         if page.sample is not None:
             template = self.repeated_text.template(host, page.structure)
             page = page.with_sample(specific_sample(page.sample, template.repeated))
-        verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
-        if self._memory.note(page, verdict):
+        verdict = self._store.settle(page, lambda view: _Case(self, page, view, names).decide())
+        if self.memory.note(page, verdict):
             self.flush()
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # A list that has changed may have moved these rows to its next page.
@@ -163,14 +166,7 @@ class Judge:
         if row.row_keys is None:
             return None
 
-        def decide(view: View) -> tuple[Action, Verdict | None]:
-            for other in self._with_this_row(row, view):
-                provisional = view.is_unconfirmed(other)
-                verdict = verdict_of(row, "item", other, dropped=True, provisional=provisional)
-                return Action.SKIP, verdict
-            return Action.SKIP, None
-
-        return self._store.settle(row, decide)
+        return self._store.settle(row, lambda view: _Case(self, row, view).decide_row())
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and memory, with other thresholds or namespace."""
@@ -193,7 +189,7 @@ class Judge:
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
-        self._memory.finish(verdict)
+        self.memory.finish(verdict)
         if verdict.stored and said.values is not None:
             self._put_rows(verdict, said.values, rows)
 
@@ -209,7 +205,7 @@ class Judge:
         :param verdict: what `judge` returned.
         :raises StoreError: if the store fails.
         """
-        self._memory.finish(verdict)
+        self.memory.finish(verdict)
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.key)
 
@@ -217,185 +213,194 @@ class Judge:
     def _fingerprinter(self) -> Fingerprinter:
         return Fingerprinter(self.options)
 
-    def _decide(
-        self, page: StoredPage, view: View, names: Mapping[int, str]
-    ) -> tuple[Action, Verdict]:
+
+class _Case:
+    """A page to be judged beside what a store holds, within one transaction.
+
+    `names` are those of its item's values, by their bytes.
+    """
+
+    def __init__(self, judge: Judge, page: StoredPage, view: View, names: Names = NO_NAMES) -> None:
+        self._page, self._view, self._names = page, view, names
+        self._options, self._answers, self._memory = judge.options, judge.answers, judge.memory
+        self._previous = view.same_key()
+        view.one_site = self._options.scope == "site"
+
+    def decide(self) -> tuple[Action, Verdict]:
         """Unchanged? Edited? Else its twin, one that may yet go, one that gives way, a near miss.
 
         The first of these that is found; else the page is new. If a known page has become a copy,
         its record is removed; that of a list stays, as its other rows are its own. One that said
         something else before is no copy of what was stored by then, unless they are equal.
         """
-        previous = view.same_key()
-        originals = self._answered(page, previous, view)
-        if previous and not originals and twins.is_unchanged(page, previous, self.options):
-            return Action.RENEW, self._unchanged(page, previous, view)
+        page, previous, originals = self._page, self._previous, self._originals()
+        if previous and not originals and self._pair(previous).is_unchanged():
+            return Action.RENEW, self._unchanged(previous)
         found: dict[str, Neighbour] = {}
-        is_edited = not originals and self._is_edited(page, previous, view)
-        for neighbour in chain(originals, () if is_edited else self._neighbours(page, view)):
-            found.setdefault(what := self._what_is(neighbour, page, view), neighbour)
+        is_edited = not originals and self._is_edited()
+        for neighbour in chain(originals, () if is_edited else self._neighbours()):
+            found.setdefault(what := self._what_is(neighbour), neighbour)
             if what == "twin":
                 break
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
             twin = Neighbour(twin.page, twin.reason)
-            verdict = self._near(page, twin, view, dropped=True, provisional=not is_sure)
+            verdict = self._near(twin, dropped=True, provisional=not is_sure)
             forgets = is_sure and previous and not item_values.is_row(page.item_values)
             return Action.FORGET if forgets else Action.SKIP, verdict
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
         if why := next(filter(found.get, _REASONS_TO_KEEP), None):
-            verdict = self._near(page, found[why], view, names, reason=_REASONS_TO_KEEP[why])
+            verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
         if is_edited or (previous and verdict.reason != "canonical"):
             verdict = replace(verdict, reason="changed")
         if previous and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(previous.item_values)))
         return Action.KEEP, verdict
 
-    def _is_edited(self, page: StoredPage, previous: StoredPage | None, view: View) -> bool:
-        """Whether a known page says something else: that comes out, though another says it too.
+    def _pair(self, other: StoredPage) -> Pair:
+        return Pair(self._page, other, self._view.repeated_text, self._options)
 
-        Known is also what an earlier run met at an address that differs in tracking alone.
-        """
-        if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
-            return False
-        if previous is not None:
-            is_same_kind = twins.in_one_template(page, previous)
-            return is_same_kind and twins.items_differ(page, previous)
-        known: list[StoredPage] = []
-        for at, other in enumerate(islice(view.same("address"), _MAX_COMPARED)):
-            if is_one_visit(page.url, other.url):
-                known.append(other)
-            elif at >= MAX_SAME and not known:  # all pages of a site declare one
-                break
-        is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
-        return is_earlier and not twins.is_unchanged(page, known[-1], self.options)
+    def _originals(self) -> list[Neighbour]:
+        """Stored pages of which a person called this one a copy; of two stored ones the older."""
+        previous = self._previous
+        return [
+            Neighbour(other, "answer")
+            for other in self._answers.copies(self._page, self._view)
+            if previous is None
+            or (other.first_seen, other.url) < (previous.first_seen, previous.url)
+        ]
 
-    def _unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> Verdict:
-        dropped = self.options.unchanged == "drop" or self._memory.is_repeat(page, previous)
+    def _unchanged(self, previous: StoredPage) -> Verdict:
+        page = self._page
+        dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
         return verdict_of(
             page,
             "unchanged",
             previous,
             dropped=dropped,
-            provisional=dropped and view.is_unconfirmed(previous),
+            provisional=dropped and self._view.is_unconfirmed(previous),
             gives_values=previous.item_values is None and page.item_values is not None,
         )
 
-    def _what_is(self, neighbour: Neighbour, page: StoredPage, view: View) -> str:
-        other, by = neighbour.page, neighbour.rejected_by
+    def _is_edited(self) -> bool:
+        """Whether a known page says something else: that comes out, though another says it too.
+
+        Known is also what an earlier run met at an address that differs in tracking alone.
+        """
+        page, previous = self._page, self._previous
+        if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
+            return False
+        if previous is not None:
+            pair = self._pair(previous)
+            return pair.in_one_template() and pair.items_differ()
+        known: list[StoredPage] = []
+        for at, other in enumerate(islice(self._view.same("address"), _MAX_COMPARED)):
+            if is_one_visit(page.url, other.url):
+                known.append(other)
+            elif at >= MAX_SAME and not known:  # all pages of a site declare one
+                break
+        is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
+        return is_earlier and not self._pair(known[-1]).is_unchanged()
+
+    def _what_is(self, neighbour: Neighbour) -> str:
+        page, other, by = self._page, neighbour.page, neighbour.rejected_by
         if by is not None:
             waits = by == "fields" and item_values.has(page.item_values, item_values.WAITS)
             return "may go" if waits and self._memory.is_unfinished(other) else "near miss"
         if neighbour.reason != "answer":
-            if self._takes_place(page, other):
+            if self._takes_place_of(other):
                 return "gives way"
-            is_other = not twins.are_equal(page, other)
-            if is_other and other.first_seen <= self._memory.edited_since(page, view):
+            is_other = not self._pair(other).are_equal()
+            if is_other and other.first_seen <= self._memory.edited_since(page, self._view):
                 return "older"
-        return "may go" if view.is_unconfirmed(other) else "twin"
+        return "may go" if self._view.is_unconfirmed(other) else "twin"
 
-    def _near(
-        self,
-        page: StoredPage,
-        neighbour: Neighbour,
-        view: View,
-        names: Mapping[int, str] = MappingProxyType({}),
-        **more: Any,
-    ) -> Verdict:
+    def _near(self, neighbour: Neighbour, **more: Any) -> Verdict:
         """That on a page near a stored one, with the test that tells them apart, if one does."""
-        by, other, repeated = neighbour.rejected_by, neighbour.compared, view.repeated_text
-        fields: dict[str, Any] = {"reason": neighbour.reason, "rejected_by": by}
-        fields["similarity"] = twins.similarity(page, other, repeated)
+        by, pair = neighbour.rejected_by, self._pair(neighbour.compared)
+        fields = {"reason": neighbour.reason, "rejected_by": by, "similarity": pair.similarity()}
         if by == "page-specific text":
-            fields["min_similarity"] = twins.min_similarity(page, other, repeated, self.options)
+            more["min_similarity"] = pair.min_similarity()
         if by == "fields":
-            differing = filter(names.__contains__, twins.differing_values(page, other))
-            fields["differing_fields"] = tuple(sorted(map(names.__getitem__, differing)))
-        return verdict_of(page, other=neighbour.page, **(fields | more))
+            differing = filter(self._names.__contains__, pair.differing_values())
+            more["differing_fields"] = tuple(sorted(map(self._names.__getitem__, differing)))
+        return verdict_of(self._page, other=neighbour.page, **(fields | more))
 
-    def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
+    def _takes_place_of(self, twin: StoredPage) -> bool:
         """Whether the page has the address that its twin declares, and the twin hasn't."""
-        if self.options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
+        page = self._page
+        if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
             return False
         return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
 
-    def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
+    def _neighbours(self) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
 
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
-        view.one_site = self.options.scope == "site"
-        yield from (Neighbour(other, "item") for other in self._with_this_row(page, view))
-        found = candidates(page, view, self.options)
+        yield from (Neighbour(other, "item") for other in self._with_this_row())
+        page, second_look = self._page, self._options.second_look
+        found = candidates(page, self._view, self._options)
         text_has_two_names = False
         of_other_names: list[Neighbour] = []
-        for other, reason in islice(found, _MAX_COMPARED if self.options.second_look else None):
-            neighbour = self._tested(page, other, reason, view)
+        for other, reason in islice(found, _MAX_COMPARED if second_look else None):
+            neighbour = self._tested(other, reason)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
-            by_text = self.options.second_look and reason in _BY_TEXT
-            if (
-                neighbour.rejected_by is None
-                and by_text
-                and titles.names_differ(
-                    page, other, twins.repeated_words(page, other, view.repeated_text)
-                )
-            ):
+            is_twin_by_text = neighbour.rejected_by is None and second_look and reason in _BY_TEXT
+            if is_twin_by_text and self._pair(other).names_differ():
                 of_other_names.append(neighbour)
             else:
                 yield neighbour
-        text_has_two_names = text_has_two_names or any(
-            twins.are_two_subjects(of_other_names[0].page, other.page, view.repeated_text)
-            for other in of_other_names[1:]
+        text_has_two_names |= any(
+            self._pair(one.page)._replace(page=of_other_names[0].page).are_two_subjects()
+            for one in of_other_names[1:]
         )
         for one in of_other_names:
             yield one._replace(rejected_by="shared notice") if text_has_two_names else one
 
-    def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+    def decide_row(self) -> tuple[Action, Verdict | None]:
+        """See `Judge.judge_row`."""
+        verdict = None
+        if (other := next(self._with_this_row(), None)) is not None:
+            provisional = self._view.is_unconfirmed(other)
+            verdict = verdict_of(self._page, "item", other, dropped=True, provisional=provisional)
+        return Action.SKIP, verdict
+
+    def _with_this_row(self) -> Iterator[StoredPage]:
         """Pages of the same template and name that gave the very row, see `names_itself`."""
-        if not self.options.second_look:
+        if not self._options.second_look:
             return
-        for other in islice(view.same("row_keys"), MAX_SAME):
+        for other in islice(self._view.same("row_keys"), MAX_SAME):
+            pair = self._pair(other)
             if (
-                self._gave_row_out(page, other)
-                and twins.in_one_template(page, other)
-                and not twins.are_two_subjects(page, other, view.repeated_text)
-                and not self.answers.are_other_pages(page, other)
+                self._gave_row_out(other)
+                and pair.in_one_template()
+                and not pair.are_two_subjects()
+                and not self._answers.are_other_pages(self._page, other)
             ):
                 yield other
 
-    def _gave_row_out(self, row: StoredPage, other: StoredPage) -> bool:
+    def _gave_row_out(self, other: StoredPage) -> bool:
         """Whether the row came out in this run, or did before, where unchanged pages are dropped.
 
         A page keeps for one run the rows that it had before it changed.
         """
-        has_it_now = not item_values.say_more(row.item_values, other.item_values)
-        if self.options.unchanged == "drop":
+        has_it_now = not item_values.say_more(self._page.item_values, other.item_values)
+        if self._options.unchanged == "drop":
             return has_it_now or self._memory.has_seen(other)
         return has_it_now and self._memory.has_seen(other)
 
-    def _tested(self, page: StoredPage, other: StoredPage, reason: Reason, view: View) -> Neighbour:
+    def _tested(self, other: StoredPage, reason: Reason) -> Neighbour:
         """A candidate with the answer or test that rejects it, see twins.py, if any does."""
-        if self.answers.are_other_pages(page, other):
+        if self._answers.are_other_pages(self._page, other):
             return Neighbour(other, reason, "answer")
         # Two pages of a site that it would keep alone are no copies of one page of another.
-        for one in filter(None, (other, self._memory.first_copy(page, other))):
-            by_text = reason in _BY_TEXT
-            by = twins.rejection(page, one, view.repeated_text, self.options, by_text=by_text)
+        for one in filter(None, (other, self._memory.first_copy(self._page, other))):
+            by = self._pair(one).rejection(by_text=reason in _BY_TEXT)
             if by is not None:
                 return Neighbour(other, reason, by, one)
         return Neighbour(other, reason)
-
-    def _answered(
-        self, page: StoredPage, previous: StoredPage | None, view: View
-    ) -> list[Neighbour]:
-        """Stored pages of which a person called this one a copy; of two stored ones the older."""
-        return [
-            Neighbour(other, "answer")
-            for other in self.answers.copies(page, view)
-            if previous is None
-            or (other.first_seen, other.url) < (previous.first_seen, previous.url)
-        ]
 
 
 def stored_page(

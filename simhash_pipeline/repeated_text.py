@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
+from math import inf
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -82,12 +83,17 @@ class Template:
 
     def fits(self, structure: int | None) -> bool:
         """Whether a page with this structure fingerprint is of the template."""
-        if self.structure is None or structure is None:
-            return self.structure is structure
-        return hamming_distance(self.structure, structure) <= MAX_DISTANCE_BITS
+        return structure_bits(self.structure, structure) <= MAX_DISTANCE_BITS
 
 
 UNKNOWN = Template(None)
+
+
+def structure_bits(structure: int | None, other: int | None) -> float:
+    """Between two structure fingerprints; infinite if one page alone has too few elements."""
+    if structure is None or other is None:
+        return 0 if structure is other else inf
+    return hamming_distance(structure, other)
 
 
 def template_of(structure: int | None, templates: bytes) -> Template:

@@ -6,7 +6,7 @@ No store, no clock, no other page: the judge finds the candidates, and asks here
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import inf
+from typing import NamedTuple
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.item_values import (
@@ -14,7 +14,6 @@ from simhash_pipeline.item_values import (
     NO_VALUES,
     PART,
     TEXT,
-    counted_names,
     differing,
     has,
     is_row,
@@ -22,14 +21,11 @@ from simhash_pipeline.item_values import (
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
-from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import ARTICLE_SHIFT
-from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, template_of
+from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, structure_bits, template_of
 from simhash_pipeline.specific_text import is_all_main, sample_similarity
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.verdict import RejectedBy, bits_apart
-
-Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeated_text.py
 
 # Of the main texts of two pages of one site, if what stands around them says nothing: in two
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
@@ -40,205 +36,237 @@ _MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 
 
-def rejection(
-    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options, *, by_text: bool
-) -> RejectedBy | None:
-    """The first test that tells a page from a stored one; None: it is a copy.
+class Pair(NamedTuple):
+    """A page, a stored one that may be its twin, and what both are compared by."""
 
-    `by_text`: its text made the stored page a candidate, so they have to agree in more than that.
-    """
-    tests = _tests(page, other, repeated, options, by_text=by_text and options.second_look)
-    return next((name for name, fails in tests if fails), None)
+    page: StoredPage
+    other: StoredPage
+    repeated_text: Callable[[str], bytes]  # of a host's templates: see repeated_text.py
+    options: Options
 
+    @property
+    def of_one_site(self) -> bool:
+        return self.page.site == self.other.site
 
-def _tests(
-    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options, *, by_text: bool
-) -> Iterator[tuple[RejectedBy, bool]]:
-    """Each test in turn, and whether it tells the pages apart."""
-    yield "fields", bool(differing_values(page, other))
-    yield "template", options.match == "both" and not structures_agree(page, other, options)
-    # Nothing that was scraped is missing then, whatever stands beside it.
-    has_its_text = by_text and _have_one_text(page, other)
-    if not by_text or (has_its_text and page.title == other.title):
-        return
-    if not has_its_text:
-        yield "sketch", not sketches_agree(page, other, options.sketch_distance)
-    yield "shared notice", titles.share_a_notice(page, other)
-    on_one_site = page.site == other.site
-    # A short text that two sites share names no page.
-    yield "title", page.content is None and not on_one_site and page.title != other.title
-    if not has_its_text:
-        words = repeated_words(page, other, repeated)
-        yield "title", titles.are_form_letters(page, other, on_one_site=on_one_site, repeated=words)
-        # A wall shows a request's number at addresses of all kinds; an article's second address is
-        # in another folder, mostly.
-        yield "title", titles.have_two_codes(page, other) and page.folder == other.folder
-    are_two = are_two_subjects(page, other, repeated)
-    yield "title", are_two and not _is_one_text(page, other, options)
-    if not has_its_text:
-        yield "page-specific text", specific_texts_differ(page, other, repeated, options)
+    def rejection(self, *, by_text: bool) -> RejectedBy | None:
+        """The first test that tells the page from the stored one; None: it is a copy.
 
+        `by_text`: its text made the stored page a candidate, so they have to agree in more than
+        that.
+        """
+        tests = self._tests(by_text=by_text and self.options.second_look)
+        return next((name for name, fails in tests if fails), None)
 
-def _have_one_text(page: StoredPage, other: StoredPage) -> bool:
-    """Whether their items have one long text, and it is the page's.
+    def _tests(self, *, by_text: bool) -> Iterator[tuple[RejectedBy, bool]]:
+        """Each test in turn, and whether it tells the pages apart."""
+        page, other, of_one_site = self.page, self.other, self.of_one_site
+        yield "fields", bool(self.differing_values())
+        yield "template", self.options.match == "both" and not self.structures_agree()
+        # Nothing that was scraped is missing then, whatever stands beside it.
+        has_its_text = by_text and self._have_one_text()
+        if not by_text or (has_its_text and page.title == other.title):
+            return
+        if not has_its_text:
+            yield "sketch", not self.sketches_agree()
+        yield "shared notice", titles.share_a_notice(page, other)
+        # A short text that two sites share names no page.
+        yield "title", page.content is None and not of_one_site and page.title != other.title
+        if not has_its_text:
+            words = self.repeated_words()
+            are_letters = titles.are_form_letters(
+                page, other, on_one_site=of_one_site, repeated=words
+            )
+            # A wall shows a request's number at addresses of all kinds; an article's second address
+            # is in another folder, mostly.
+            are_coded = titles.have_two_codes(page, other) and page.folder == other.folder
+            yield "title", are_letters or are_coded
+        yield "title", self.are_two_subjects() and not self._is_one_text()
+        if not has_its_text:
+            yield "page-specific text", self.specific_texts_differ()
 
-    If it is less than half of either main text, the items must say the same, and two fifths of the
-    main texts as they were read, too: what all pages of a site have in a box is no page's.
-    """
-    if not _have_same_text(page, other):
-        return False
-    if not _either_is_part(page, other):
-        return True
-    if page.site != other.site or page.title != other.title or not in_one_template(page, other):
-        return False
-    if differing_values(page, other) or differing_values(other, page):
-        return False
-    samples = page.sample or b"", other.sample or b""
-    return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
+    def _have_one_text(self) -> bool:
+        """Whether their items have one long text, and it is the page's.
 
+        If it is less than half of either main text, the items must say the same, and two fifths of
+        the main texts as they were read, too: what all pages of a site have in a box is no page's.
+        """
+        page, other = self.page, self.other
+        if not self._have_same_text() or not self._either_is_part():
+            return self._have_same_text()
+        if not self.of_one_site or page.title != other.title or not self.in_one_template():
+            return False
+        if self.differing_values() or self._replace(page=other, other=page).differing_values():
+            return False
+        samples = page.sample or b"", other.sample or b""
+        return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
 
-def _have_same_text(page: StoredPage, other: StoredPage) -> bool:
-    return page.item_text is not None and page.item_text == other.item_text
+    def _have_same_text(self) -> bool:
+        return self.page.item_text is not None and self.page.item_text == self.other.item_text
 
+    def _either_is_part(self) -> bool:
+        return has(self.page.item_values, PART) or has(self.other.item_values, PART)
 
-def _either_is_part(page: StoredPage, other: StoredPage) -> bool:
-    return has(page.item_values, PART) or has(other.item_values, PART)
+    def differing_values(self) -> bytes:
+        """The names, a byte each, by which its item says what no item of the other page does.
 
+        A page that was stored without its item, as by a crawl with other settings, lacks all.
+        """
+        page, other = self.page, self.other
+        if (mine := page.item_values) is None:
+            return b""
+        is_bare = not self.of_one_site or (has(mine, TEXT) and self._are_one_text())
+        bits = None if is_bare else structure_bits(page.structure, other.structure)
+        return differing(mine, other.item_values or NO_VALUES, bits)
 
-def differing_values(page: StoredPage, other: StoredPage) -> bytes:
-    """The names, a byte each, by which its item says what no item of the other page does.
+    def _are_one_text(self) -> bool:
+        """Whether two texts are equal: then a value stands in both, if only by chance."""
+        mine, its = ((one.content, one.sketch, one.digest) for one in self[:2])
+        return mine == its
 
-    A page that was stored without its item, as by a crawl with other settings, lacks all of them.
-    """
-    if page.item_values is None:
-        return b""
-    is_bare = page.site != other.site or (
-        has(page.item_values, TEXT) and _are_one_text(page, other)
-    )
-    bits = None if is_bare else _structure_bits(page, other)
-    return differing(page.item_values, other.item_values or NO_VALUES, bits)
+    def structures_agree(self) -> bool:
+        """By the second look true too for pages of a few elements, which have no structure."""
+        apart = bits_apart(self.page.structure, self.other.structure)
+        if apart is None:
+            return self.options.second_look
+        return apart <= self.options.structure_distance
 
+    def sketches_agree(self, share: float = 1) -> bool:
+        """Whether they are within this share of the distance; true too if either is missing."""
+        apart = bits_apart(self.page.sketch, self.other.sketch)
+        return apart is None or apart <= self.options.sketch_distance * share
 
-def _are_one_text(page: StoredPage, other: StoredPage) -> bool:
-    """Whether two texts are equal: then a value stands in both, if only by chance."""
-    own = (page.content, page.sketch, page.digest)
-    return own == (other.content, other.sketch, other.digest)
+    def contents_agree(self) -> bool:
+        apart = bits_apart(self.page.content, self.other.content)
+        return apart is not None and apart <= self.options.content_distance
 
+    def are_two_subjects(self) -> bool:
+        """Whether the titles name two things: see page/titles.py.
 
-def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
-    """By the second look true too for pages of a few elements, which have no structure."""
-    apart = bits_apart(page.structure, other.structure)
-    if apart is None:
-        return options.second_look
-    return apart <= options.structure_distance
+        The column "another title" of `make bench-drops` counts the pages that are dropped for one
+        of another name.
+        """
+        return titles.name_two_things(
+            self.page,
+            self.other,
+            in_one_template=self.of_one_site and self.in_one_template(),
+            repeated=self.repeated_words(),
+        )
 
+    def names_differ(self) -> bool:
+        return titles.names_differ(self.page, self.other, self.repeated_words())
 
-def sketches_agree(page: StoredPage, other: StoredPage, most_bits: float) -> bool:
-    """True too if either page has no sketch."""
-    apart = bits_apart(page.sketch, other.sketch)
-    return apart is None or apart <= most_bits
+    def repeated_words(self) -> Blocks:
+        """The blocks, of words too, that the template of either page repeats."""
+        if self.page.title == self.other.title and self.page.heading == self.other.heading:
+            return NO_BLOCKS  # nothing is asked of them
+        mine, its = (template_of(one.structure, self.repeated_text(one.host)) for one in self[:2])
+        return mine.repeated if mine is its else mine.repeated | its.repeated
 
+    def _is_one_text(self) -> bool:
+        """Whether the sketches are within half the distance: two sites may give it two titles.
 
-def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:
-    """Whether the titles name two things: see page/titles.py.
+        The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
+        """
+        return not self._have_specific_texts() and self.sketches_agree(share=0.5)
 
-    The column "another title" of `make bench-drops` counts the pages that are dropped for one of
-    another name.
-    """
-    words = repeated_words(page, other, repeated)
-    is_one_template = page.site == other.site and in_one_template(page, other)
-    return titles.name_two_things(page, other, in_one_template=is_one_template, repeated=words)
+    def specific_texts_differ(self) -> bool:
+        """Whether two pages of one site have too little of their own in common."""
+        if not self._have_specific_texts():
+            return False
+        least = self.min_similarity()
+        alike = self.similarity() if least else 1
+        if alike is None:  # all is repeated: the items may say more
+            return not say_the_same(self.page.item_values, self.other.item_values)
+        return alike < least
 
+    def min_similarity(self) -> float:
+        """The least similarity, 0-1, of the page-specific texts of two copies of one site."""
+        least = self.options.min_similarity
+        if not self.in_one_template():
+            least = min(least, MIN_MAIN_SIMILARITY)
+        in_doubt = self._are_unknown_texts()
+        return max(least, _MIN_SIMILARITY_IN_DOUBT) if least and in_doubt else least
 
-def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
-    """The blocks, of words too, that the template of either page repeats."""
-    if page.title == other.title and page.heading == other.heading:
-        return NO_BLOCKS  # nothing is asked of them
-    mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
-    return mine.repeated if mine is its else mine.repeated | its.repeated
+    def similarity(self, *, only_main: bool = False) -> float | None:
+        """Of the page-specific texts of two pages of one site, 0-1; None if too little is known.
 
+        In two templates, and with `only_main`, of their main texts.
+        """
+        page, other = self.page, self.other
+        if not self.of_one_site or page.sample is None or other.sample is None:
+            return None
+        if page.article is not None and page.article == other.article:  # all visible is equal
+            return 1.0
+        only_main = only_main or not self.in_one_template()
+        mine, its = (template_of(one.structure, self.repeated_text(one.host)) for one in self[:2])
+        return sample_similarity(page.sample, other.sample, (mine, its), only_main=only_main)
 
-def _is_one_text(page: StoredPage, other: StoredPage, options: Options) -> bool:
-    """Whether the sketches are within half the distance: two sites may give a text two titles.
+    def is_unchanged(self) -> bool:
+        """Whether article text and item are as they were, whatever surrounds the article.
 
-    The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
-    """
-    if have_specific_texts(page, other):
-        return False
-    return sketches_agree(page, other, options.sketch_distance / 2)
+        What the item said is not known of a page that was stored without it.
+        """
+        page, previous = self.page, self.other
+        if self.items_differ():
+            return False
+        if is_row(page.item_values) or is_row(previous.item_values):
+            return page.item_values is not None and previous.item_values is not None
+        if self._have_same_text() and not self._either_is_part():
+            return page.title == previous.title
+        if (is_same := self._have_one_article()) is not None:
+            return is_same
+        if page.content is None or previous.content is None:
+            return page.content == previous.content and page.digest == previous.digest
+        return self.contents_agree() and self.sketches_agree()
 
+    def are_equal(self) -> bool:
+        """Whether their items' texts or the titles and article texts are equal."""
+        if self._have_same_text():
+            return not self._either_is_part()
+        is_same = self._have_one_article()
+        return self._are_one_text() if is_same is None else is_same
 
-def specific_texts_differ(
-    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
-) -> bool:
-    """Whether two pages of one site have too little of their own in common."""
-    if not have_specific_texts(page, other):
-        return False
-    least = min_similarity(page, other, repeated, options)
-    alike = similarity(page, other, repeated) if least else 1
-    if alike is None:  # all is repeated: the items may say more
-        return not say_the_same(page.item_values, other.item_values)
-    return alike < least
+    def _have_one_article(self) -> bool | None:
+        """Whether titles and article texts are equal; None if either isn't known."""
+        if self.page.article is None or self.other.article is None:
+            return None
+        return self.page.article >> ARTICLE_SHIFT == self.other.article >> ARTICLE_SHIFT
 
+    def items_differ(self) -> bool:
+        """Whether the item of the same address says something else, or a value has gone.
 
-def min_similarity(
-    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
-) -> float:
-    """The least similarity, 0-1, of the page-specific texts of two near-duplicates of one site."""
-    least = options.min_similarity
-    if not in_one_template(page, other):
-        least = min(least, MIN_MAIN_SIMILARITY)
-    in_doubt = _are_unknown_texts(page, other, repeated)
-    return max(least, _MIN_SIMILARITY_IN_DOUBT) if least and in_doubt else least
+        Whatever their structures: a sale may bring a box. A value from another page isn't this
+        one's.
+        """
+        mine, its = self.page.item_values, self.other.item_values
+        if mine is None or its is None:
+            return False
+        bits = None if has(mine, TEXT) and self._are_one_text() else 0
+        has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
+        return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
 
+    def _have_specific_texts(self) -> bool:
+        """Whether the pages are of one site and both have a sample of their visible text."""
+        return self.of_one_site and None not in (self.page.sample, self.other.sample)
 
-def similarity(
-    page: StoredPage, other: StoredPage, repeated: Repeated, *, only_main: bool = False
-) -> float | None:
-    """Of the page-specific texts of two pages of one site, 0-1; None if too little is known.
+    def in_one_template(self) -> bool:
+        """Whether the pages' structures are near, or both have too few elements for one."""
+        return structure_bits(self.page.structure, self.other.structure) <= MAX_DISTANCE_BITS
 
-    In two templates, and with `only_main`, their main texts.
-    """
-    if page.site != other.site or page.sample is None or other.sample is None:
-        return None
-    if page.article is not None and page.article == other.article:  # all that is visible is equal
-        return 1.0
-    mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
-    only_main = only_main or not in_one_template(page, other)
-    return sample_similarity(page.sample, other.sample, (mine, its), only_main=only_main)
-
-
-def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:
-    """Whether article text and item are as they were, whatever surrounds the article.
-
-    What the item said is not known of a page that was stored without it.
-    """
-    if items_differ(page, previous):
-        return False
-    if is_row(page.item_values) or is_row(previous.item_values):
-        return page.item_values is not None and previous.item_values is not None
-    if _have_same_text(page, previous) and not _either_is_part(page, previous):
-        return page.title == previous.title
-    if page.article is not None and previous.article is not None:
-        return page.article >> ARTICLE_SHIFT == previous.article >> ARTICLE_SHIFT
-    if page.content is None or previous.content is None:
-        return page.content == previous.content and page.digest == previous.digest
-    return contents_agree(page, previous, options) and sketches_agree(
-        page, previous, options.sketch_distance
-    )
-
-
-def are_equal(page: StoredPage, other: StoredPage) -> bool:
-    """Whether their items' texts or the titles and article texts are equal."""
-    if _have_same_text(page, other):
-        return not _either_is_part(page, other)
-    if page.article is None or other.article is None:
-        return _are_one_text(page, other)
-    return page.article >> ARTICLE_SHIFT == other.article >> ARTICLE_SHIFT
+    def _are_unknown_texts(self) -> bool:
+        """Whether they are texts, or look so, and what texts of their host repeat isn't known."""
+        page = self.page
+        return (
+            page.structure is None
+            and self.other.structure is None
+            and page.sample is not None
+            and template_of(None, self.repeated_text(page.host)) is UNKNOWN
+            and is_all_main(page.sample)
+        )
 
 
 def what_it_says(page: StoredPage) -> bytes | None:
-    """8 bytes of what `is_unchanged` compares first; None of a row, which has its own rules."""
+    """8 bytes of what `Pair.is_unchanged` compares ; None of a row, which has its own rules."""
     values = page.item_values or NO_VALUES
     if is_row(values):
         return None
@@ -249,54 +277,3 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         text = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     return hash_of(values + text)
-
-
-def counted_values(page: StoredPage, other: StoredPage) -> bytes:
-    """The names, a byte each, of the page's values that count beside the other."""
-    return counted_names(page.item_values or NO_VALUES, _structure_bits(page, other))
-
-
-def items_differ(page: StoredPage, previous: StoredPage) -> bool:
-    """Whether the item of the same address says something else, or a value has gone.
-
-    Whatever their structures: a sale may bring a box. A value from another page isn't this one's.
-    """
-    mine, its = page.item_values, previous.item_values
-    if mine is None or its is None:
-        return False
-    bits = None if has(mine, TEXT) and _are_one_text(page, previous) else 0
-    has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
-    return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
-
-
-def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
-    apart = bits_apart(page.content, other.content)
-    return apart is not None and apart <= options.content_distance
-
-
-def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the pages are of one site and both have a sample of their visible text."""
-    return page.site == other.site and page.sample is not None and other.sample is not None
-
-
-def in_one_template(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the pages' structures are near, or both have too few elements for one."""
-    return _structure_bits(page, other) <= MAX_DISTANCE_BITS
-
-
-def _structure_bits(page: StoredPage, other: StoredPage) -> float:
-    """Between the pages' structures; infinite if one of them alone has too few elements for one."""
-    if page.structure is None or other.structure is None:
-        return 0 if page.structure is other.structure else inf
-    return hamming_distance(page.structure, other.structure)
-
-
-def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:
-    """Whether they are texts, or look so, and what texts of their host repeat isn't known."""
-    return (
-        page.structure is None
-        and other.structure is None
-        and page.sample is not None
-        and template_of(None, repeated(page.host)) is UNKNOWN
-        and is_all_main(page.sample)
-    )

@@ -31,16 +31,17 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import by_bytes
+from simhash_pipeline.item_values import by_bytes, counted_names
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.repeated_text import structure_bits
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
-from simhash_pipeline.twins import counted_values, similarity
+from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
@@ -435,7 +436,8 @@ class ExplainCommand(Command):
         yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
         yield from _titles(near, page, "kept", named.name)
         yield from ("", distance_grid(near, page, apart, _limits(options), _found_by(verdict)))
-        alike = similarity(page, near, partial(store.repeated_text, page.namespace))
+        repeated_text = partial(store.repeated_text, page.namespace)
+        alike = Pair(page, near, repeated_text, options).similarity()
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 
     def _texts_compared(
@@ -577,7 +579,8 @@ def _uncounted(page: StoredPage, other: StoredPage, text: PageText) -> list[str]
     """The fields of its item that don't count here, as their values are not on the page."""
     if page.item_values is None:
         return []
-    counted = counted_values(page, other)
+    bits = structure_bits(page.structure, other.structure)
+    counted = counted_names(page.item_values, bits)
     shown = " ".join(f"{page.url} {text.title} {text.text} {text.left_out}".split()).lower()
     return [
         name

@@ -61,17 +61,17 @@ def _none(*_: object, **__: object) -> Iterator[Any]:
 
 # What is asked, and what is put in the place of a name of these modules.
 RULES: Mapping[str, tuple[str, object]] = {
-    "the sketches agree": ("sketches_agree", _yes),
+    "the sketches agree": ("Pair.sketches_agree", _yes),
     "a shared notice": ("share_a_notice", _no),
     "form letters": ("are_form_letters", _no),
     "two codes in a folder": ("have_two_codes", _no),
     "the titles name two things": ("name_two_things", _no),
-    "two headlines of one text": ("_is_one_text", _no),
-    "a text that is known under two names": ("names_differ", _no),
-    "what a template's titles repeat is no name": ("repeated_words", lambda *_: NO_BLOCKS),
-    "the page-specific texts are alike": ("specific_texts_differ", _no),
+    "two headlines of one text": ("Pair._is_one_text", _no),
+    "a text that is known under two names": ("Pair.names_differ", _no),
+    "what a template's titles repeat is no name": ("Pair.repeated_words", lambda *_: NO_BLOCKS),
+    "the page-specific texts are alike": ("Pair.specific_texts_differ", _no),
     "half of the main texts in two templates": ("MIN_MAIN_SIMILARITY", 1.0),
-    "0.95 of texts whose template isn't known": ("_are_unknown_texts", _no),
+    "0.95 of texts whose template isn't known": ("Pair._are_unknown_texts", _no),
     "what recurs proves nothing": ("_RECURRING", 0),
     "too few windows prove nothing": ("_MIN_COMMON", 1),
     "repeated text is learnt": ("RepeatedText.learn", _no),
