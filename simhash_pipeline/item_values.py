@@ -109,7 +109,7 @@ def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
         return None
     found: list[tuple[str, str]] = []
     added: set[str] = set()
-    is_named, added_names = bool(_named(options)), _signed(options, "+")
+    is_named, added_names = bool(_signed(options, "")), _signed(options, "+")
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
             continue
@@ -125,17 +125,15 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     """The fields, of an item with these, whose values may count."""
     if options.item_fields is None:
         return []
-    named, added = _named(options), _signed(options, "+")
+    named, added = _signed(options, ""), _signed(options, "+")
     left_out = options.page_fields - named - added | _signed(options, "-")
     return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
-def _named(options: Options) -> set[str]:
-    return {name for name in options.item_fields or () if name[0] not in "+-"}
-
-
 def _signed(options: Options, sign: str) -> set[str]:
-    return {name[1:] for name in options.item_fields or () if name[0] == sign}
+    """The fields that ITEM_FIELDS names with "+", "-" or no sign."""
+    names = options.item_fields or ()
+    return {name.removeprefix(sign) for name in names if name[: name[0] in "+-"] == sign}
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:

@@ -135,10 +135,7 @@ class Judge:
         return self.judge_stored(stored, page.blocks, said.names)
 
     def judge_stored(
-        self,
-        page: StoredPage,
-        blocks: Sequence[int] | None = None,
-        names: Names = NO_NAMES,
+        self, page: StoredPage, blocks: Sequence[int] | None = None, names: Names = NO_NAMES
     ) -> Verdict:
         """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
 

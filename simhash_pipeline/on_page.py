@@ -49,8 +49,7 @@ _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUI
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
 _ISO_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
-    re.IGNORECASE,
+    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
 )
 _CLOCK = re.compile(r"[T ](\d\d):(\d\d)(?::00)?(?![:\d.])")  # behind a date
 # Spaces of all kinds are folded into this one, between thousands.

@@ -266,7 +266,7 @@ class Pair(NamedTuple):
 
 
 def what_it_says(page: StoredPage) -> bytes | None:
-    """8 bytes of what `Pair.is_unchanged` compares ; None of a row, which has its own rules."""
+    """8 bytes of what `Pair.is_unchanged` compares at first; None of a row."""
     values = page.item_values or NO_VALUES
     if is_row(values):
         return None

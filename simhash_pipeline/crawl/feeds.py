@@ -22,12 +22,7 @@ from typing import Any
 
 from scrapy import exporters, signals
 from scrapy.crawler import Crawler
-from scrapy.extensions.feedexport import (
-    FeedExporter,
-    FeedSlot,
-    FileFeedStorage,
-    StdoutFeedStorage,
-)
+from scrapy.extensions.feedexport import FeedExporter, FeedSlot, FileFeedStorage, StdoutFeedStorage
 from scrapy.extensions.postprocessing import PostProcessingManager
 
 from simhash_pipeline.verdict import Verdict
@@ -116,10 +111,7 @@ class Feeds:
             self.confirm_later(verdict, asked, holds)
 
     def confirm_later(
-        self,
-        verdict: Verdict,
-        slots: Iterable[FeedSlot] | None = None,
-        holds: Iterable[_Hold] = (),
+        self, verdict: Verdict, slots: Iterable[FeedSlot] | None = None, holds: Iterable[_Hold] = ()
     ) -> None:
         """Confirm the page once these have stored its item; None: the feeds of the next item."""
         slots = self._slots if slots is None else slots

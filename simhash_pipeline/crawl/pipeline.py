@@ -37,12 +37,7 @@ from simhash_pipeline.crawl.pending import (
     ResponseMiddleware,
     SharedVerdict,
 )
-from simhash_pipeline.crawl.settings import (
-    drop_log_path,
-    options_of,
-    reasoned,
-    store_url,
-)
+from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
@@ -134,7 +129,7 @@ class SimhashPipeline:
         following = self._crawler.get_spider_middleware(FollowMiddleware)
         if crawls_less(self._options) and None in (following, responses):
             self._logger.warning(
-                "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
+                "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
             )
         if responses is not None:
             responses.pending = self._pending

@@ -122,10 +122,9 @@ class JudgeWorker:
         # Calls that are not handed over yet, and who waits for what they return.
         self._asked: list[tuple[Callable[[], Any], Future[Any] | None]] = []
         self._will_hand_over = False  # within GATHER_SECS
-        self._handed_over: Future[Any] = Future()  # the last
-        self._handed_over.set_result(None)
+        self._handed_over: Future[Any] | None = None  # the last
         self._patient_from = 0.0  # by the monotonic clock
-        self._has_expired = False
+        self._expire_after = options.expire_after  # None once that was done
         self.expired = 0  # pages that were forgotten
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
@@ -148,12 +147,10 @@ class JudgeWorker:
         token = may_load.set(False)
         try:
             read = self._read(source)
-        except DictionaryNeeded:  # once in a crawl
-            read = None
+        except DictionaryNeeded:  # once in a crawl; the loop doesn't wait for it
+            return self._ask(lambda: self._judged(source, own, *self._read(source)))
         finally:
             may_load.reset(token)
-        if read is None:  # the loop doesn't wait for it
-            return self._ask(lambda: self._judged(source, own, *self._read(source)))
         return self._ask(partial(self._judged, source, own, *read))
 
     def _read(self, source: Source) -> tuple[PageFingerprint, float]:
@@ -221,7 +218,8 @@ class JudgeWorker:
         if not asked:
             return
         calls, answers = zip(*asked, strict=True)
-        is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
+        is_idle = self._handed_over is None or self._handed_over.done()
+        is_patient = is_idle and time.monotonic() >= self._patient_from
         try:
             self._handed_over = handed = self._thread.submit(lambda: [*map(_outcome, calls)])
         except RuntimeError:  # the thread has ended: each call fails
@@ -266,12 +264,13 @@ class JudgeWorker:
         return self._judges[known]
 
     def _expire(self) -> None:
-        if self._options.expire_after is not None and not self._has_expired:
-            self.expired = self._store.expire(time.time() - self._options.expire_after)
-            self._has_expired = True
-            if self.expired:
-                pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"
-                logger.info("Forgot %s not seen for so long (SIMHASH_EXPIRE_AFTER)", pages)
+        if self._expire_after is None:
+            return
+        self.expired = self._store.expire(time.time() - self._expire_after)
+        self._expire_after = None
+        if self.expired:
+            pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"
+            logger.info("Forgot %s not seen for so long (SIMHASH_EXPIRE_AFTER)", pages)
 
     def _forget(self, verdict: Verdict) -> None:
         self._texts.forget(verdict)
