@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -17,6 +18,7 @@ _DRAWN = re.compile(
     rb"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at
+Item = Mapping[str, Any]  # or its adapter
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
 
 
@@ -51,12 +53,6 @@ class Source(NamedTuple):
     is_response: bool = False  # from which a crawl made its items
 
 
-class Fields(Protocol):
-    """An item, or its adapter: all that is asked is what a field holds."""
-
-    def get(self, key: str, /) -> Any: ...
-
-
 def looks_drawn_by_script(html: bytes | str) -> bool:
     """Whether a page of little text is one that a browser's scripts fill."""
     head = html[:_DRAWN_CHARS]
@@ -69,7 +65,7 @@ def page_field(options: Options) -> str:
     return options.html_field or "html"
 
 
-def item_url(item: Fields, options: Options) -> str | None:
+def item_url(item: Item, options: Options) -> str | None:
     """What URL_FIELD holds: text, or an object that spells it, as pydantic's HttpUrl does."""
     url = item.get(options.url_field)
     if url is None or isinstance(url, str):
@@ -77,7 +73,7 @@ def item_url(item: Fields, options: Options) -> str | None:
     return None if type(url).__module__ == "builtins" else str(url)
 
 
-def item_source(item: Fields, options: Options, url: str | None = None) -> Source:
+def item_source(item: Item, options: Options, url: str | None = None) -> Source:
     """The item's page, by HTML_FIELD (`html` where it is None) and its like.
 
     `url` is that of an item without one. PageError, kind no_html, wrong_type or no_url, when there
@@ -106,7 +102,7 @@ def no_url(options: Options) -> PageError:
     return PageError("no_url", f"the item has {rule}")
 
 
-def text_source(item: Fields, options: Options, url: str | None = None) -> Source | None:
+def text_source(item: Item, options: Options, url: str | None = None) -> Source | None:
     """The text that CONTENT_FIELD holds, or its paragraphs; None where it holds none.
 
     `url` is that of an item without one. PageError (kind wrong_type or no_url) if the field holds
