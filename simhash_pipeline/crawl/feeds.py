@@ -13,7 +13,6 @@ page must not count as seen before.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -39,16 +38,6 @@ _DIRECT_EXPORTERS = (
 )
 _DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
 
-logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True, eq=False)
-class _Awaited:
-    """A page whose item some feeds or pipelines have yet to store."""
-
-    verdict: Verdict
-    places: int
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Hold:
@@ -57,20 +46,22 @@ class _Hold:
     item: Any  # keeps its id from being given to another
 
 
+_Place = FeedSlot | _Hold
+
+
 class Feeds:
     """Calls `confirm` with the verdict of each scraped item, once the item is safe."""
 
     def __init__(self, crawler: Crawler, confirm: Callable[[Verdict], None]) -> None:
         self._crawler = crawler
-        self._logger = logging.LoggerAdapter(logger, {"spider": crawler.spider})
         self._confirm = confirm
         self._exporter = crawler.get_extension(FeedExporter)
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
-        self._awaited: dict[FeedSlot | _Hold, list[_Awaited]] = {}
+        # By feed or hold the pages that wait for it, each with all that its item has yet to be in.
+        self._awaited: dict[_Place, list[tuple[Verdict, set[_Place]]]] = {}
         self._holds: dict[int, list[_Hold]] = {}  # by the id of an item that is in the pipelines
         self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
-        self._is_said = False
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
         self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
         crawler.signals.connect(self._feeds_opened, signals.spider_opened)
@@ -116,19 +107,11 @@ class Feeds:
         """Confirm the page once these have stored its item; None: the feeds of the next item."""
         slots = self._slots if slots is None else slots
         late = [slot for slot in slots if not _is_flushed(slot)]
-        places: list[FeedSlot | _Hold] = [*late, *holds]
-        if not places:
-            self._confirm(verdict)
-            return
-        if late and not self._is_said:
-            self._is_said = True
-            self._logger.info(
-                "Pages count as seen once their items are stored: %s is stored when it is closed",
-                late[0].uri_template,
-            )
-        awaited = _Awaited(verdict, len(places))
-        for place in places:
+        awaited: tuple[Verdict, set[_Place]] = (verdict, {*late, *holds})
+        for place in awaited[1]:
             self._awaited.setdefault(place, []).append(awaited)
+        if not awaited[1]:
+            self._confirm(verdict)
 
     def _current(self) -> Mapping[FeedSlot, int]:
         return {slot: slot.itemcount for slot in self._exporter.slots} if self._exporter else {}
@@ -148,11 +131,11 @@ class Feeds:
             holds.remove(hold)
         self._stored(hold)
 
-    def _stored(self, place: FeedSlot | _Hold) -> None:
-        for awaited in self._awaited.pop(place, ()):
-            awaited.places -= 1
-            if not awaited.places:
-                self._confirm(awaited.verdict)
+    def _stored(self, place: _Place) -> None:
+        for verdict, places in self._awaited.pop(place, ()):
+            places.remove(place)
+            if not places:
+                self._confirm(verdict)
 
     def _is_stored(self, storage: str) -> bool:
         """Whether the feed that was closed just now was stored, by what Scrapy counts.
