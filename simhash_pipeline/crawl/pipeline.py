@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 import uuid
@@ -61,8 +60,6 @@ FOLLOW_ORDER = -1000
 OTHER_CRAWL_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
-logger = logging.getLogger(__name__)
-
 
 class NearDuplicate(DropItem):
     """The item's page is a near-duplicate of a stored one: `verdict` says which, and how near."""
@@ -88,7 +85,6 @@ class SimhashPipeline:
         self._crawler = crawler
         self._options = options
         self._stats = CrawlStats(crawler, options)
-        self._logger = logging.LoggerAdapter(logger, {"spider": spider})
         self._store_url = store_url(options, spider.name)
         self._keeps_when_lost = store_place(self._store_url).lost == "keep"
         self._drop_log: DropLog | None = None
@@ -128,7 +124,7 @@ class SimhashPipeline:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
         if crawls_less(self._options) and None in (following, responses):
-            self._logger.warning(
+            self._stats.logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
             )
         if responses is not None:
@@ -161,13 +157,13 @@ class SimhashPipeline:
             for part in (pipelines[:place], pipelines[place + 1 :])
         )
         if early and not self._options.keeps_twins:
-            self._logger.warning(
+            self._stats.logger.warning(
                 "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
                 "number in ITEM_PIPELINES",
                 early,
             )
         if late and not self._feeds.was_held:
-            self._logger.info(
+            self._stats.logger.info(
                 "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
                 "crawl may lose them (see 'Lose no item' in the documentation)",
                 late,
@@ -367,7 +363,7 @@ class SimhashPipeline:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
                 said = "Closing: %d pages in a row without new content (SIMHASH_CLOSE_AFTER_SEEN)"
-                self._logger.info(said, limit)
+                self._stats.logger.info(said, limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(
@@ -427,13 +423,13 @@ class SimhashPipeline:
         """Close the store and the drop log, after the last confirmation."""
         self._stopping = True
         if self._feeds.unstored:
-            self._logger.warning(
+            self._stats.logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "
                 "crawl fetches them again",
                 self._feeds.unstored,
             )
         if self._unseen_fields:
-            self._logger.warning(
+            self._stats.logger.warning(
                 "No item had the field %s (SIMHASH_ITEM_FIELDS)",
                 ", ".join(map(repr, sorted(self._unseen_fields))),
             )

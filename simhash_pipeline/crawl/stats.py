@@ -48,9 +48,7 @@ class CrawlStats:
         self._options = options
         self._look = ""  # at the drop log, by this command
         self._knows_responses = True
-        self._logger = logging.LoggerAdapter(
-            logging.getLogger(__name__), {"spider": crawler.spider}
-        )
+        self.logger = logging.LoggerAdapter(logging.getLogger(__name__), {"spider": crawler.spider})
         kept_as = "would_drop" if options.dry_run else "tagged"
         self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
@@ -86,9 +84,9 @@ class CrawlStats:
                 said = "%s changed: this holds for pages judged from now on"
                 if late != ["SIMHASH_KEEP_TEXT"]:
                     said += "; items of stored pages may come out once more"
-                self._logger.info(said, ", ".join(late))
+                self.logger.info(said, ", ".join(late))
         file = store_file(url_of_store(store))
-        self._logger.info(
+        self.logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
             f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
@@ -96,7 +94,7 @@ class CrawlStats:
         )
         if native.missing:  # what pip said of it, it has said with -v alone
             said = "Pages are read without %s, which takes longer (`pip install -v` says why)"
-            self._logger.info(said, native.missing)
+            self.logger.info(said, native.missing)
 
     def count(self, name: str, count: int = 1) -> None:
         """Add to a stat; `not_judged` are items without a page, `unjudged` those at a stop."""
@@ -131,7 +129,7 @@ class CrawlStats:
         if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
             self._summed_up_at = time.monotonic()
             self._note_secs()
-            self._logger.info("Near-duplicates so far: %s", self._summed_up())
+            self.logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
         """At DEBUG unchanged pages, drops of an earlier crawl, and what follows 100 lines."""
@@ -140,10 +138,10 @@ class CrawlStats:
         is_new = verdict.reason != "unchanged" and not is_repeat
         self._lines += is_new
         level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
-        self._logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
+        self.logger.log(level, drop_line(verdict, self._dropping.replace("_", " ").capitalize()))
         if is_new and self._lines == _LINES_SHOWN:
             place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
-            self._logger.info("More drops are in %s", place)
+            self.logger.info("More drops are in %s", place)
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
@@ -154,7 +152,7 @@ class CrawlStats:
             return
         self.count("drop_magnets")
         if self._counts["drop_magnets"] <= _MAGNETS_WARNED:
-            self._logger.warning(
+            self.logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
                 "simhash/drop_magnets counts all)",
                 _shown(page.sentence(dry_run=self._options.keeps_twins)),
@@ -170,7 +168,7 @@ class CrawlStats:
             return
         self._drawn[host] += 1
         if self._drawn[host] == _DRAWN_PAGES:
-            self._logger.warning(
+            self.logger.warning(
                 "%d pages of %s look drawn by JavaScript: render them first (see 'Pages drawn by "
                 "JavaScript' in the documentation; simhash/drawn_by_script counts all)",
                 _DRAWN_PAGES,
@@ -187,7 +185,7 @@ class CrawlStats:
     def unexpected(self) -> None:
         """A fault of this package; called within an `except`, for the traceback."""
         self._count_error("unexpected")
-        self._logger.exception("A page can't be judged; its item is kept")
+        self.logger.exception("A page can't be judged; its item is kept")
 
     def stopped(self, error: Exception) -> None:
         kind = "settings" if isinstance(error, OptionsError) else "store"
@@ -211,20 +209,20 @@ class CrawlStats:
             summary = f"{summary}; {stored_pages:,} pages are stored"
         if self._counts[self._dropping]:
             summary = f"{summary}{self._look}"
-        self._logger.info("Near-duplicates: %s", summary)
+        self.logger.info("Near-duplicates: %s", summary)
         if self._repeats:
             said = "Drops as in an earlier crawl: %s (their lines are at level DEBUG)"
-            self._logger.info(said, f"{self._repeats:,}")
+            self.logger.info(said, f"{self._repeats:,}")
         if self._options.answers is not None:
             pairs, met = answers
             said = "Answers: %s: %d pair%s, %d met"
-            self._logger.info(said, self._options.answers, pairs, "s" * (pairs != 1), met)
+            self.logger.info(said, self._options.answers, pairs, "s" * (pairs != 1), met)
         if near := self._counts["near_misses"]:
             look = self._look.replace("--list", "--kept", 1)
-            self._logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
+            self.logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
-            self._logger.warning(
+            self.logger.warning(
                 "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or a "
                 "text (SIMHASH_CONTENT_FIELD is %r), or came from an HTML response%s",
                 f"{unjudged:,}",
@@ -262,7 +260,7 @@ class CrawlStats:
     ) -> None:
         if kind not in self._logged:
             self._logged.add(kind)
-            self._logger.log(level, message, *values)
+            self.logger.log(level, message, *values)
 
     def _note_secs(self) -> None:
         for name, secs in self._secs.items():
