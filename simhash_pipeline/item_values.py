@@ -125,6 +125,9 @@ def heard(names: Iterable[str], options: Options) -> list[str]:
     """The fields, of an item with these, whose values may count."""
     if options.item_fields is None:
         return []
+    if not options.item_fields:  # as by default
+        left_out = options.page_fields
+        return [name for name in names if name not in left_out]
     named, added = _signed(options, ""), _signed(options, "+")
     left_out = options.page_fields - named - added | _signed(options, "-")
     return [name for name in names if name not in left_out and (not named or name in named | added)]
@@ -148,6 +151,10 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
     Behind the name of what else is in a list stands the dict that it is in, or its place.
     """
+    if type(value) is str:  # as most are
+        if text := _text_of(value).strip():
+            yield name, text
+        return
     todo, dicts = [(name, value)], count()
     for _ in range(_MOST_NODES):
         if not todo:
