@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from simhash_pipeline import item_values
 from simhash_pipeline.answers import AnsweredPairs
@@ -33,9 +34,6 @@ from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_key, site_of
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 Names = Mapping[int, str]  # of an item's values, by their bytes
 NO_NAMES: Names = MappingProxyType({})
@@ -48,7 +46,7 @@ _MAX_COMPARED = 200
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 
-class Judge:
+class Judge(AbstractContextManager["Judge"]):
     """Judges pages against a store, and stores those that are kept.
 
     :param store: an open store, or what `open_store` opens; a judge closes what it has opened.
@@ -84,9 +82,6 @@ class Judge:
         except StoreError:
             self.close()
             raise
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

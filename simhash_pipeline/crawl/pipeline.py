@@ -86,7 +86,6 @@ class SimhashPipeline:
         self._options = options
         self._stats = CrawlStats(crawler, options)
         self._store_url = store_url(options, spider.name)
-        self._keeps_when_lost = store_place(self._store_url).lost == "keep"
         self._drop_log: DropLog | None = None
         with ExitStack() as files:
             if path := drop_log_path(options, spider.name):
@@ -390,7 +389,7 @@ class SimhashPipeline:
 
         If it stops, the items that are still to be judged are kept unjudged.
         """
-        if isinstance(error, StoreLost) and self._keeps_when_lost:
+        if isinstance(error, StoreLost) and store_place(self._store_url).lost == "keep":
             self._stats.fault("store_lost", str(error), url)
             return
         self._stats.stopped(error)
