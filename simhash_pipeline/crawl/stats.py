@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scrapy.crawler import Crawler
 
@@ -58,7 +59,6 @@ class CrawlStats:
         self._repeats = 0  # of these
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
-        self._secs = {"fingerprinting": 0.0, "store": 0.0}  # Scrapy takes 5 us to add to a stat
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
 
@@ -124,11 +124,12 @@ class CrawlStats:
             said = f"Page truncated at SIMHASH_MAX_PAGE_BYTES ({most}): %s. "
             said += "Further ones are only counted (simhash/cut)."
             self._log_once("cut", said, _shown(verdict.url))
-        self._secs["fingerprinting"] += judged.fingerprinting_secs * is_first
-        self._secs["store"] += judged.store_secs * is_first
+        if is_first:
+            add: Any = self._crawler.stats.inc_value
+            add("simhash/seconds/fingerprinting", judged.fingerprinting_secs)
+            add("simhash/seconds/store", judged.store_secs)
         if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
             self._summed_up_at = time.monotonic()
-            self._note_secs()
             self.logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
@@ -200,7 +201,6 @@ class CrawlStats:
 
     def close(self, stored_pages: int | None, expired: int, answers: tuple[int, int]) -> None:
         """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
-        self._note_secs()
         summary = self._summed_up()
         if expired:
             self._note("expired", expired)
@@ -261,10 +261,6 @@ class CrawlStats:
         if kind not in self._logged:
             self._logged.add(kind)
             self.logger.log(level, message, *values)
-
-    def _note_secs(self) -> None:
-        for name, secs in self._secs.items():
-            self._note(f"seconds/{name}", secs)
 
     def _note(self, name: str, value: object) -> None:
         self._crawler.stats.set_value(f"simhash/{name}", value)
