@@ -247,8 +247,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             unseen = f"{_OWN}0" if seen.is_own_address(value) else _NOTHING
         if is_bare and (is_long or unseen) and not item.adds(name):
             continue
-        if unseen:
-            # One that was asked for is a value like others.
+        if unseen:  # one that was asked for is a value like others
             kept = unseen.lstrip(_OWN) if item.adds(name) else unseen
             said.append(_Value(name, value, plain, kept))
             continue
