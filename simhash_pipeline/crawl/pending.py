@@ -105,11 +105,10 @@ class ResponseItems:
 class PendingItem:
     """An item that a callback yielded, or that reached the pipeline."""
 
-    item: Any  # held so that no other object gets its id
+    item: Any  # held so that no other object gets its id; None once its outcome is known
     response: Callable[[], Response | None] = lambda: None  # that it came from, while that lives
     url: str | None = None  # that it gives, once it reached the pipeline
     page: TentativePage | None = None  # that is stored for it
-    is_pending: bool = True
 
 
 _current: ContextVar[PendingItem | None] = ContextVar("simhash_current", default=None)
@@ -247,13 +246,13 @@ class PendingItems:
         self, entry: PendingItem | None, item: Any, response: Response | None
     ) -> PendingItem | None:
         """The outcome is known; the entry of the item, None if it never reached the pipeline."""
-        if entry is None or not entry.is_pending:  # also where pipelines run in tasks of their own
+        if entry is None or entry.item is None:  # also where pipelines run in tasks of their own
             entry = self._arrived.get(id(item))
         if entry is None or entry.item is not item:
             self._leave_yielded(item)
         if entry is not None:
             self._arrived.pop(id(entry.item), None)
-            entry.item, entry.is_pending = None, False  # a context may live on
+            entry.item = None  # a context may live on
         if response is not None and response in self._responses:
             self._leave_response(response, self._responses[response])
         return entry
