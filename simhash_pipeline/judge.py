@@ -309,7 +309,7 @@ class _Case:
 
     def _near(self, neighbour: Neighbour, **more: Any) -> Verdict:
         """That on a page near a stored one, with the test that tells them apart, if one does."""
-        by, pair = neighbour.rejected_by, self._pair(neighbour.compared)
+        by, pair = neighbour.rejected_by, self._pair(neighbour.compared or neighbour.page)
         fields = {"reason": neighbour.reason, "rejected_by": by, "similarity": pair.similarity()}
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()

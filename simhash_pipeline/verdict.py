@@ -37,11 +37,7 @@ class Neighbour(NamedTuple):
     page: StoredPage
     reason: Reason
     rejected_by: RejectedBy | None = None
-    first_copy: StoredPage | None = None  # of it, if that was compared in its place
-
-    @property
-    def compared(self) -> StoredPage:
-        return self.first_copy or self.page
+    compared: StoredPage | None = None  # and rejected: the page, or the first copy of it
 
 
 @dataclass(frozen=True, slots=True)
