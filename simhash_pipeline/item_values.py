@@ -60,7 +60,9 @@ _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
-_SAME_FIELDS_BITS = 3
+SAME_FIELDS_BITS = 3
+TEXTS_NAME = 0  # in place of a name's byte, which is none
+_NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
@@ -231,7 +233,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, is_part, is_here = None, False, False
+    text, texts_name, is_part, is_here = None, "", False, False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
@@ -251,13 +253,16 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = unseen.lstrip(_OWN) if item.adds(name) else unseen
             said.append(_Value(name, value, plain, kept))
             continue
-        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
+        # Its numbers may be those of counters.
+        begin = _NUMBERED.sub(" ", plain[:100].rpartition(" ")[0] or plain[:100])
+        is_shown = is_long and seen.shows(begin.strip() or plain[:100])
         kept = plain if is_shown else seen.witnessed(value, plain)
         is_here = is_here or (bool(kept) and _weighs(value))
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
-            text, is_part = hash_of(plain.replace(" ", "")), not is_pages
+            text, texts_name = hash_of(plain.replace(" ", "")), name.partition(_OF_LIST)[0]
+            is_part = not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
@@ -287,7 +292,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)
-    return Said(values, names, text)
+    return Said(values, {**names, TEXTS_NAME: texts_name} if text else names, text)
 
 
 def _unseen(value: _Value, page: Page) -> str:
@@ -432,7 +437,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     brings = values[0] & CARRIED and lacking
     if others[0] & TEXT:
         lacking = b""
-    elif structure_bits <= _SAME_FIELDS_BITS and not brings:
+    elif structure_bits <= SAME_FIELDS_BITS and not brings:
         lacking = bytes(name for name in lacking if name not in its)
     elif not brings:
         # In another template a selector that found nothing had another answer.
@@ -515,7 +520,7 @@ def say_more(values: bytes | None, others: bytes | None) -> bool:
 
 def counted_names(values: bytes, structure_bits: float) -> bytes:
     """The names, a byte each, whose values count between pages of this distance."""
-    is_same = structure_bits <= _SAME_FIELDS_BITS
+    is_same = structure_bits <= SAME_FIELDS_BITS
     counted = ((name, value) for name, value in _by_name(values).items() if any(value))
     return bytes(name for name, value in counted if is_same or not _is_unseen(value))
 

@@ -314,7 +314,8 @@ class _Case:
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":
-            differing = filter(self._names.__contains__, pair.differing_values())
+            found = pair.differing_values() or bytes([item_values.TEXTS_NAME])
+            differing = filter(self._names.__contains__, found)
             more["differing_fields"] = tuple(sorted(map(self._names.__getitem__, differing)))
         return verdict_of(self._page, other=neighbour.page, **(fields | more))
 

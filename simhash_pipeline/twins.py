@@ -13,6 +13,7 @@ from simhash_pipeline.item_values import (
     CARRIED,
     NO_VALUES,
     PART,
+    SAME_FIELDS_BITS,
     TEXT,
     differing,
     has,
@@ -66,6 +67,7 @@ class Pair(NamedTuple):
         has_its_text = by_text and self._have_one_text()
         if not by_text or (has_its_text and page.title == other.title):
             return
+        yield "fields", self._have_two_texts()
         if not has_its_text:
             yield "sketch", not self.sketches_agree()
         yield "shared notice", titles.share_a_notice(page, other)
@@ -102,6 +104,17 @@ class Pair(NamedTuple):
 
     def _have_same_text(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text
+
+    def _have_two_texts(self) -> bool:
+        """Whether the texts of their items differ, and the articles of their pages, too.
+
+        If only what was scraped differs, that has boxes in it which change with each visit.
+        """
+        page, other = self.page, self.other
+        if page.item_text == other.item_text or None in (page.item_text, other.item_text):
+            return False
+        is_one_form = structure_bits(page.structure, other.structure) <= SAME_FIELDS_BITS
+        return self.of_one_site and is_one_form and self._have_one_article() is False
 
     def _either_is_part(self) -> bool:
         return has(self.page.item_values, PART) or has(self.other.item_values, PART)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import json
+import re
 import time
 import tracemalloc
 from datetime import date, datetime, timedelta, timezone
@@ -609,6 +610,47 @@ def test_a_text_that_is_a_part_of_its_page_is_a_copy_if_nothing_scraped_differs(
         second = shown("b").replace("Runner", title)
         verdict = judge.judge(B, second, {"title": title, "body": body})
         assert (verdict.dropped, judge.judge(f"{B}3", second).dropped) == (dropped, not dropped)
+
+
+def article(said: str, beside: str = "", counts: str = "") -> tuple[str, dict[str, str]]:
+    """A page with a box beside its article, and an item with all that is in both."""
+    html = f"<title>Storm</title><main><h1>Storm</h1><p>{counts}</p>{said}</main>"
+    text = " ".join(re.sub("<[^>]+>", " ", f"{counts} {said} {beside}").split())
+    return f"{html}<aside>{beside}</aside>", {"title": "Storm", "story": text}
+
+
+@pytest.mark.parametrize(
+    ("other", "beside", "differ"),
+    [
+        (f"<p>{LONG}</p><p>Two ferries are missing.</p>", "", True),
+        (f"<p>{LONG.replace('sentence 30 of', 'sentence 31 of')}</p>", "", True),
+        (f"<p>{LONG}</p>", "Most read: ten tips for the garden", False),
+        (f"<p>{LONG}</p>", "", False),
+    ],
+)
+def test_a_text_counts_in_one_template_if_the_articles_differ(
+    other: str, beside: str, differ: bool
+) -> None:
+    """A box that is scraped with the text is another one on each visit."""
+    pages = article(f"<p>{LONG}</p>"), article(other, beside)
+    with Judge() as judge:
+        judge.judge(A, *pages[0])
+        verdict = judge.judge(B, *pages[1])
+    assert (verdict.rejected_by, verdict.differing_fields) == (
+        ("fields", ("story",)) if differ else (None, ())
+    )
+    assert verdict.dropped is not differ
+
+
+def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
+    """As of all that is in an article, joined by spaces: a value of its own it is not."""
+    pages = [
+        article(f"<p>{LONG}</p>", counts=f"By Ann Ford {n} readers updated {hours} hours ago")
+        for n, hours in ((1038, 3), (1977, 7))
+    ]
+    with Judge() as judge:
+        judge.judge(A, *pages[0])
+        assert judge.judge(B, *pages[1]).dropped
 
 
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
