@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -103,19 +103,12 @@ class Feeds:
         if any(slot.itemcount == taken for slot, taken in asked.items()):
             self._lost += 1  # it could not be exported, as Scrapy has logged: it is never safe
             self._name_bytes(item)
-        else:
-            self.confirm_later(verdict, asked, holds)
-
-    def confirm_later(
-        self, verdict: Verdict, slots: Iterable[FeedSlot] | None = None, holds: Iterable[_Hold] = ()
-    ) -> None:
-        """Confirm the page once these have stored its item; None: the feeds of the next item."""
-        slots = self._slots if slots is None else slots
-        late = [slot for slot in slots if not _is_flushed(slot)]
-        awaited: tuple[Verdict, set[_Place]] = (verdict, {*late, *holds})
-        for place in awaited[1]:
+            return
+        places: set[_Place] = {*holds, *(slot for slot in asked if not _is_flushed(slot))}
+        awaited = verdict, places
+        for place in places:
             self._awaited.setdefault(place, []).append(awaited)
-        if not awaited[1]:
+        if not places:
             self._confirm(verdict)
 
     def _name_bytes(self, item: Any) -> None:

@@ -204,13 +204,6 @@ class PendingItems:
         page = self._undecided.get(_key(verdict))
         return page is not None and page.lost is True
 
-    def end(self) -> None:
-        """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
-        for page in list(self._undecided.values()):
-            verdict = self._mark_safe(page)
-            if verdict is not None:
-                self._feeds.confirm_later(verdict)
-
     def _scraped(self, item: Any, response: Response | None) -> None:
         entry = self._leave(_current.get(), item, response)
         verdict = None

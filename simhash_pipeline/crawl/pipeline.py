@@ -412,7 +412,6 @@ class SimhashPipeline:
     async def close_spider(self) -> None:
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
-        self._pending.end()
         if self._feeds.are_awaited:  # Scrapy closes feeds after pipelines
             self._crawler.signals.connect(self._finish, signals.feed_exporter_closed)
         else:
