@@ -75,6 +75,12 @@ _CRAWLS = re.compile(
     r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
     r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
 )
+# Fields that tell two offers of one description apart.
+_OFFERS = re.compile(
+    r"(?:^|[._-])(?:prices?|amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?|preis"
+    r"|farbe|prix|couleur|precio|preço|cor|prezzo|colore|цена|цвет|артикул)(?:$|[._-])"
+    r"|价格|價格|售价|颜色|顏色|规格|規格|型号|型號|価格|가격|색상"
+)
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 
@@ -112,13 +118,14 @@ def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
     found: list[tuple[str, str]] = []
     added: set[str] = set()
     is_named, added_names = bool(_signed(options, "")), _signed(options, "+")
+    is_bare = source.is_text and not source.page
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
             continue
         with suppress(Exception):  # the item's own
             values = [*flat_values(str(name), item[name])]
             found += values
-            if str(name) in added_names:
+            if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
                 added.update(flat.partition(_OF_LIST)[0] for flat, _ in values)
     return ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
 
@@ -225,7 +232,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     value only where it isn't visible: else the page speaks for it. A row counts whole. If nothing
     of an item stands on its page, and it has words, it was made of something else, and counts too.
     Beside a text without a page, as records of a corpus have it, only short values that stand in it
-    count: dates and ids stand nowhere.
+    and those of `_OFFERS` count: dates and ids stand nowhere.
     """
     item = source.item
     if item is None:
@@ -300,7 +307,7 @@ def _unseen(value: _Value, page: Page) -> str:
 
     A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
     """
-    if not value.plain or _is_crawls(value.name) or path_of(value.text):
+    if not value.plain or _is_one_of(_CRAWLS, value.name) or path_of(value.text):
         return ""
     if page.is_own_address(value.text):
         return f"{_OWN}{value.plain}"
@@ -308,9 +315,9 @@ def _unseen(value: _Value, page: Page) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _is_crawls(name: str) -> bool:
+def _is_one_of(fields: re.Pattern[str], name: str) -> bool:
     words = _CAPITAL.sub("_", name.partition(_OF_LIST)[0]).lower()
-    return _CRAWLS.search(words) is not None
+    return fields.search(words) is not None
 
 
 def _with_their_dicts(said: list[_Value]) -> list[_Value]:

@@ -146,6 +146,25 @@ def test_the_number_of_a_frame_s_row_is_no_value() -> None:
     assert [row.Index for row in dedupe(pandas.DataFrame(rows))] == [0]
 
 
+@pytest.mark.parametrize(
+    ("field", "values", "kept"),
+    [
+        ("price", ("49.90", "39.90", "49.90"), 2),
+        ("salePrice", (49.9, 39.9, 49.9), 2),
+        ("sku", ("A100", "A101", "A100"), 2),
+        ("颜色", ("红", "蓝", "红"), 2),
+        ("id", (1, 2, 3), 1),
+        ("date", ("2026-05-01", "2026-05-02", "2026-05-03"), 1),
+        ("size", (812, 840, 811), 1),  # bytes, in corpora
+    ],
+)
+def test_next_to_texts_what_names_an_offer_counts(
+    field: str, values: tuple[Any, ...], kept: int
+) -> None:
+    rows = [{"url": f"{A}?{n}", "text": STORY, field: value} for n, value in enumerate(values)]
+    assert len(list(dedupe(rows))) == kept
+
+
 def test_a_judge_takes_a_text_in_place_of_a_page() -> None:
     with Judge() as judge:
         assert judge.judge(A, text=STORY).reason == "new"

@@ -250,8 +250,8 @@ def _sums(record: Mapping[str, Any], *, names_no_fields: bool) -> Iterator[Line]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
     if record["dropped"] and names_no_fields:
-        yield "Beside texts only values that are in them count, or that you name, as the price by"
-        yield "-s SIMHASH_ITEM_FIELDS=+price."
+        yield "Next to texts, values that are in them count, prices, colours and product numbers;"
+        yield "add other fields by -s SIMHASH_ITEM_FIELDS=+size."
     elif record["dropped"] and not record["item_values"]:
         yield "No item values: pages that differ in little but a price or a date may be dropped."
         yield "A feed or Parquet file that has the scraped fields, too, keeps them."
