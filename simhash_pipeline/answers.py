@@ -69,7 +69,8 @@ class AnsweredPairs:
         self._copies: dict[str, list[str]] = {}
         self._others, self._met = set[frozenset[str]](), set[frozenset[str]]()
         for line in () if path is None else read_sheet(Path(path)).values():
-            url, other = page_key(line.url), page_key(line.twin_url)
+            # Without the URL of a twin it is another page than all.
+            url, other = page_key(line.url), line.twin_url and page_key(line.twin_url)
             if line.twins:
                 self._copies.setdefault(url, []).append(other)
                 self._copies.setdefault(other, []).append(url)
@@ -84,10 +85,10 @@ class AnsweredPairs:
 
     def are_other_pages(self, page: StoredPage, other: StoredPage) -> bool:
         """Whether a person said that they are no copies."""
-        if not self._others or (pair := frozenset((page.url, other.url))) not in self._others:
-            return False
-        self._met.add(pair)
-        return True
+        pairs = (frozenset((page.url, twin)) for twin in (other.url, "") if self._others)
+        said = [pair for pair in pairs if pair in self._others]
+        self._met.update(said)
+        return bool(said)
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -106,6 +107,8 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
+        if ANSWERS[answer] and not row["twin_url"]:
+            raise SimhashError(f"{where}: a copy needs the URL of the kept page, twin_url")
         if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
             raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
         yield SheetLine(

@@ -85,6 +85,17 @@ def test_pairs_answered_another_page_are_never_twins_again(tmp_path: Path) -> No
     ]
 
 
+def test_a_page_answered_without_a_twin_is_never_dropped(tmp_path: Path) -> None:
+    with Judge(options=sheet(tmp_path, f"another page,,{B}")) as judge:
+        found = [told(judge.judge(url, SHOE)) for url in (A, f"{A}/3", B)]
+        assert judge.answers.counts == (1, 1)
+    assert found == [
+        (False, "new", None),
+        (True, "content", None),
+        (False, "near miss", "answer"),
+    ]
+
+
 def test_the_pairs_that_were_met_are_counted(tmp_path: Path) -> None:
     lines = (
         f"copy,{A},{B}",
@@ -131,5 +142,7 @@ def test_an_answer_for_a_page_that_is_not_stored_does_nothing(tmp_path: Path) ->
 def test_a_bad_sheet_stops_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(SimhashError, match=r"answers.csv, line 2: answer is 'perhaps', not copy"):
         Judge(options=sheet(tmp_path, "perhaps,a,b"))
+    with pytest.raises(SimhashError, match=r"line 2: a copy needs the URL of the kept page"):
+        Judge(options=sheet(tmp_path, "copy,,http://a.example/2"))
     with pytest.raises(SimhashError, match=r"none.csv can't be read: No such file"):
         Judge(options=Options(answers=str(tmp_path / "none.csv")))
