@@ -310,15 +310,12 @@ def _limit(name: str, bits: int | None, limits: Mapping[str, Any], found_by: str
 
 
 def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
-    diff = text_diff(text_a, text_b)
-    changes = diff.changes
+    changes = text_diff(text_a, text_b)
     yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
         yield f"  {marked(change)}"
     if len(changes) > limit:
         yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
-    if diff.words_left_out:
-        yield f"  {diff.words_left_out:,} words at the ends of long texts were not compared."
 
 
 class ExplainCommand(Command):
