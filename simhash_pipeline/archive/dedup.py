@@ -207,7 +207,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
         if not in_order:
-            parts.judge_sorted(pool, folder, job.options, job.keep)
+            parts.judge_sorted(pool, folder, job.options, job.keep, reading.pages)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 

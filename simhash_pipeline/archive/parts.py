@@ -356,24 +356,18 @@ def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterat
     return _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options)
 
 
-def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:
+def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str, pages: int) -> None:
     """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`.
 
-    Pages that are never compared are shared out among judges, each in a process of the pool.
+    Sites that are never compared are shared out among judges, each in a process of the pool.
     """
-    apart = shared_by(options)
-    with sql_on(folder) as engine:
-        (all_,) = engine.rows(
-            f"SELECT count(*) AS pages, count(DISTINCT ({apart})) AS apart "
-            "FROM page WHERE key IS NOT NULL"
-        )
-    shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
+    shares = (os.cpu_count() or 1) if options.scope == "site" else 1
     work, drops = (folder, options, keep, shares), 0
-    with progress_bar("pages", all_["pages"], "judging") as advance:
+    with progress_bar("pages", pages, "judging") as advance:
         if shares == 1:
-            for pages, dropped in _share_judged(0, *work):
+            for judged, dropped in _share_judged(0, *work):
                 drops += dropped
-                advance(pages, f"{drops:,} drops")
+                advance(judged, f"{drops:,} drops")
             return
         for judge in as_completed(pool.submit(_judge_share, n, *work) for n in range(shares)):
             advance(judge.result())
@@ -388,15 +382,9 @@ def _share_judged(
     share: int, folder: Path, options: Options, keep: str, shares: int
 ) -> Iterator[tuple[int, int]]:
     """Judge the share with this number, from 0; as `_written`."""
-    apart = shared_by(options)
-    # Dealt like cards, the largest first.
-    number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
-    dealt = (
-        f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
-        f"QUALIFY {number} % {shares} = {share}"
-    )
+    mine = f"hash({shared_by(options)}) % {shares} = {share}"
     with sql_on(folder, shares) as engine:
-        rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
+        rows = engine.batches(f"{TO_JUDGE} AND {mine} ORDER BY {ORDERS[keep]}")
         yield from _written(rows, folder, share, options)
 
 

@@ -63,7 +63,7 @@ def outcome(
         list(judge_parts(sorted(folder.glob("part-*")), folder, options))
     else:
         with ThreadPoolExecutor() as pool:
-            judge_sorted(pool, folder, options, keep)
+            judge_sorted(pool, folder, options, keep, pages=300)
     with sql_on(folder) as engine:
         engine.add_verdicts(["made up"])
         return list(engine.rows(RESULT))
