@@ -338,25 +338,13 @@ def _connect_to_write(path: Path, busy_timeout_secs: float) -> sqlite3.Connectio
 
 
 def _connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file as it is, when it can't be written; StoreError if its log can't be read with it.
+    """The file as it is, when it can't be written; without a log as `immutable`.
 
-    SQLite reads a log by an index beside it, which it can't make in a directory that can't be
-    written, and which would shut out the file's owner elsewhere. `immutable` does without both:
-    it is right when no log holds pages.
+    Else SQLite would make an index of the log, which a directory that can't be written refuses, and
+    which would shut out the file's owner elsewhere.
     """
-    begin = "SELECT 1 FROM sqlite_master"
-    logs = [beside(path, suffix) for suffix in ("-wal", "-journal")]
-    log_bytes = sum(log.stat().st_size for log in logs if log.exists())
-    if log_bytes or beside(path, "-shm").exists():
-        try:
-            return _connect(_uri(path, "ro"), busy_timeout_secs, begin)
-        except sqlite3.OperationalError as error:
-            if log_bytes:
-                raise StoreError(
-                    f"store {path}: its log {path.name}-wal holds pages, and can't be read in a "
-                    "directory that can't be written; copy both files into one that can"
-                ) from error
-    return _connect(_uri(path, "ro&immutable=1"), busy_timeout_secs, begin)
+    mode = "ro" if beside(path, "-wal").exists() else "ro&immutable=1"
+    return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master")
 
 
 def _uri(path: Path, mode: str) -> str:

@@ -54,8 +54,6 @@ class MemoryIndex:
     with a digest; a value that several pages have takes some 230 more, and 4 for each further page.
     """
 
-    in_memory = True
-
     def __init__(self, connection: sqlite3.Connection, column: str, newest_id: int) -> None:
         self._cursor, self._column = connection.cursor(), column
         # Each value with the id of its first page.
@@ -67,13 +65,16 @@ class MemoryIndex:
             raise rows.malformed(f"column {column} of table page: {error}") from error
 
     def add(self, page_id: int, value: int | bytes | None) -> None:
+        """See the newest page, which is committed."""
         if value is not None and not self._index.add(number := rows.indexed(value), page_id):
             self._add_further(page_id, number)
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+        """(value, distance) as a View's near values, of all namespaces."""
         return self._index.near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) of these values, oldest first, of all namespaces."""
         numbers = [*map(rows.indexed, values)]
         ids = heapq.merge(*map(self._ids_of, numbers))
         limit = rows.MOST_STRANGERS
@@ -140,8 +141,6 @@ class DiskIndex:
     asked for; then SQLite keeps them up to date. Each costs a page 20 to 24 bytes of disk.
     """
 
-    in_memory = False
-
     def __init__(self, connection: sqlite3.Connection, column: str) -> None:
         self._cursor = connection.cursor()
         self._column = column
@@ -149,7 +148,9 @@ class DiskIndex:
         self._blocks = BLOCKS if self._is_near else 1
 
     def has_trees(self) -> bool:
-        return rows.has_tree(self._cursor, self._tree(self._blocks - 1))
+        named = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        tree = self._tree(self._blocks - 1)
+        return self._cursor.execute(named, (tree,)).fetchone() is not None
 
     def add(self, page_id: int, value: int | bytes | None) -> None: ...
 

@@ -11,7 +11,7 @@ import struct
 from functools import lru_cache, partial
 from itertools import starmap
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
 from simhash_pipeline.stores import contract
@@ -21,6 +21,10 @@ from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
+
+    Index: TypeAlias = MemoryIndex | DiskIndex
 
 _NAMES = [one.name for one in contract.COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
@@ -69,21 +73,6 @@ _HELD = """SELECT 'url' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?1)
     UNION ALL SELECT 'row_keys' WHERE EXISTS (SELECT 1 FROM item_row WHERE row_key = ?5)"""
 
 
-class Index(Protocol):
-    """Finds pages by the values of one column: a MemoryIndex or a DiskIndex."""
-
-    in_memory: bool
-
-    def add(self, page_id: int, value: int | bytes | None) -> None:
-        """See the newest page, which is committed."""
-
-    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(value, distance) as a View's near values, of all namespaces."""
-
-    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) of these values, oldest first, of all namespaces."""
-
-
 class Rows:
     """The pages, repeated text and texts.
 
@@ -123,12 +112,9 @@ class Rows:
             self._version = version
 
     def _read_new(self) -> None:
-        indexes = {name: index for name, index in self._indexes.items() if index.in_memory}
-        if not indexes:
-            return
-        statement = f"SELECT id, {', '.join(indexes)} FROM page WHERE id > ?"
+        statement = f"SELECT id, {', '.join(self._indexes)} FROM page WHERE id > ?"
         for page_id, *values in self.cursor.execute(statement, (self._known_id,)).fetchall():
-            for index, value in zip(indexes.values(), values, strict=True):
+            for index, value in zip(self._indexes.values(), values, strict=True):
                 index.add(page_id, value)
 
     def settled(self) -> None:
@@ -326,7 +312,8 @@ class RowsView(View):
             strangers += 1
             if column == "address":  # of one site, as a page speaks for its own alone
                 continue
-            if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
+            if strangers == MOST_STRANGERS and self._rows.makes_trees:
+                tree = self._made_tree(column, site)
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
                 rest = heapq.merge(
                     *(
@@ -343,20 +330,17 @@ class RowsView(View):
         place = _hash(self._page.namespace, bytes(address))
         return pages_where(self._cursor, "", {"url_hash = ?": place, "address IS ?": None})
 
-    def _made_tree(self, column: str, site: str | None) -> str | None:
+    def _made_tree(self, column: str, site: str | None) -> str:
         """An index made for values that many pages of other namespaces or sites have.
 
-        It takes some 30 bytes a page; None where none is there, and none is to be made.
+        It takes some 30 bytes a page.
         """
         by, columns = ("namespace", "") if site is None else ("site", "site, ")
         tree = f"page_by_{by}_{column}"
-        if self._rows.makes_trees:
-            self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {tree}
-                    ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
-            )
-        elif not has_tree(self._cursor, tree):
-            return None
+        self._cursor.execute(
+            f"""CREATE INDEX IF NOT EXISTS {tree}
+                ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
+        )
         return f"INDEXED BY {tree}"
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
@@ -412,11 +396,6 @@ def pages_where(
         if len(found) < limit:
             return
         last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
-
-
-def has_tree(cursor: sqlite3.Cursor, name: str) -> bool:
-    found = cursor.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))
-    return found.fetchone() is not None
 
 
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:

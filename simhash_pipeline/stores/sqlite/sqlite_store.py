@@ -12,7 +12,6 @@ was committed; a power cut may lose the last commits, and leaves the file intact
 from __future__ import annotations
 
 import json
-import logging
 import sqlite3
 from collections import deque
 from contextlib import contextmanager, suppress
@@ -52,17 +51,12 @@ TEXTS_A_READ = 100
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 A_PACKING = 16  # chunks, some 0.1 s
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
-SLOW_PAGES = 2_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
-PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
-"""
+PUT_TEXT = "INSERT OR REPLACE INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)"
 CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
 PUT_VISIT = "INSERT OR REPLACE INTO visit (namespace, key, said, seen_at) VALUES (?, ?, ?, ?)"
 DELETE_VISIT = "DELETE FROM visit WHERE key = ?"
 DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
-
-logger = logging.getLogger(__name__)
 
 
 class SqliteStore(Store):
@@ -334,15 +328,11 @@ class SqliteStore(Store):
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
-        if self._index == "memory":
-            self._cursor.execute("BEGIN")
-            try:
-                newest_id = self._pages.newest_id()
-                if newest_id >= SLOW_PAGES:
-                    logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
-                self._pages.catch_up()
-            finally:
-                self._cursor.execute("ROLLBACK")
+        self._cursor.execute("BEGIN")
+        try:
+            self._pages.catch_up()
+        finally:
+            self._cursor.execute("ROLLBACK")
         self._has_read = True
 
     def _new_pages(self) -> Rows:
