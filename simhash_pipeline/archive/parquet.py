@@ -21,7 +21,6 @@ ROWS_A_BATCH = 16
 BATCH_BYTES = 64_000_000
 BUFFER_BYTES = 1 << 20  # of a column; without it, or with pre_buffer, a row group is read whole
 ROWS_A_GROUP = 500  # that are written together
-_UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +114,12 @@ def page_columns(
 def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
     """A batch's rows, times in Unix seconds, as datetime has no nanoseconds and no year 10000."""
     place = batch.schema.get_field_index(time_field or "")
-    if place >= 0 and pa.types.is_date(batch.schema.types[place]):
-        midnights = batch.column(place).cast(pa.timestamp("ms"))
-        batch = batch.set_column(place, time_field, midnights)
-    if place >= 0 and pa.types.is_timestamp(batch.schema.types[place]):
-        units = batch.column(place).cast(pa.int64()).cast(pa.float64(), safe=False)
-        import pyarrow.compute as pc  # 20 MB, with numpy
-
-        seconds = pc.divide(units, float(_UNITS_A_SECOND[batch.schema.types[place].unit]))
-        batch = batch.set_column(place, time_field, seconds)
+    kind = batch.schema.types[place]
+    if place >= 0 and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        times = batch.column(place).cast(pa.timestamp("ms", getattr(kind, "tz", None)), safe=False)
+        millis = times.cast(pa.int64()).to_pylist()
+        seconds = [None if each is None else each / 1_000 for each in millis]
+        batch = batch.set_column(place, time_field, pa.array(seconds, pa.float64()))
     columns = map(_values, batch.columns)
     return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
