@@ -5,22 +5,19 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
-import glob
 import json
 import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
@@ -40,7 +37,6 @@ from simhash_pipeline.verdict import Verdict
 
 ENDINGS = (".parquet", ".jsonl")
 TEXTS_A_BATCH = 1_000
-_LOCK = "lock"  # of a folder's job, while it runs
 # SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 OF_PAGE = ("title", "content", "structure", "tokens")
@@ -127,7 +123,7 @@ def dedup(job: DedupJob) -> DedupResult:
             again = "run the same command again once nothing writes to it"
             raise ArchiveError(f"{changed[0]} has changed while it was read; {again}")
 
-    with scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder:
+    with scratch_folder(job.to.with_name(f".{job.to.name}.parts")) as folder:
         try:
             return _run(job, inputs, folder, refuse_changed)
         except (ArchiveError, OSError):
@@ -168,7 +164,7 @@ def _state(name: str) -> object:
     """What changes with an input: size, time and number of its file, or of a folder's pages."""
     path = Path(name)
     try:
-        files = [page for page, _ in Folder(path).files()] if path.is_dir() else [path]
+        files = Folder(path).files() if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
     except OSError:  # a store's URL, or it is gone
         return None
@@ -304,25 +300,24 @@ def copy_name(name: str) -> str:
 
 
 @contextmanager
-def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
-    """A folder of this name and more until the end of the block; those of killed jobs go first."""
-    parent.mkdir(parents=True, exist_ok=True)
-    for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
-        with suppress(OSError, Timeout), FileLock(lock, timeout=0):
-            shutil.rmtree(lock.parent, ignore_errors=True)
-    with TemporaryDirectory(prefix=prefix, dir=parent) as folder, FileLock(Path(folder, _LOCK)):
-        try:
-            yield Path(folder)
-        except OSError as error:
-            error.filename = error.filename or str(parent.resolve())  # a full disk's names no file
-            raise
+def scratch_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder until the end of the block; what a killed job left in it goes first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(parents=True)
+        yield folder
+    except OSError as error:
+        error.filename = error.filename or str(folder.resolve().parent)  # a full disk's has none
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_copies(
     engine: Engine, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    with scratch_folder(".copies-", folder) as scratch:
+    with scratch_folder(folder / f".copies-{engine.folder.name}") as scratch:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
             rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
@@ -344,7 +339,7 @@ def write_texts(engine: Engine, to: Path) -> None:
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    with scratch_folder(f"{to.name}.parts-", to.parent) as scratch:
+    with scratch_folder(to.with_name(f".{to.name}.parts")) as scratch:
         part = scratch / to.name
         with part.open("w", encoding="utf-8") as lines:
             for row in rows:

@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from filelock import FileLock
 
 import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
@@ -583,18 +582,10 @@ def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
 
 def test_what_a_killed_job_left_goes_with_the_next_run(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    copies = tmp_path / "copies"
-    dedup(job(tmp_path, source, copies=copies))
-    names = [tmp_path / "out.parquet.parts-abcdefgh", copies / ".copies-x1"]
-    for folder in names:
-        (folder / "0").mkdir(parents=True)
-        (folder / "lock").touch()
-    mine, alive = tmp_path / "out.parquet.parts-mine", tmp_path / "out.parquet.parts-living"
-    mine.mkdir()
-    alive.mkdir()
-    with FileLock(alive / "lock"):
-        dedup(job(tmp_path, source, copies=copies))
-        assert [folder.exists() for folder in (*names, mine, alive)] == [False, False, True, True]
+    (tmp_path / ".out.parquet.parts/0").mkdir(parents=True)
+    dedup(job(tmp_path, source))
+    assert not list(tmp_path.glob(".*"))
+    assert kept(tmp_path / "out.parquet") == KEPT
 
 
 def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
@@ -626,7 +617,7 @@ def test_texts_are_written_to_another_disk(tmp_path: Path) -> None:
 
 
 def test_an_error_that_names_no_file_gets_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No space left") as full, scratch_folder("x", tmp_path):
+    with pytest.raises(OSError, match="No space left") as full, scratch_folder(tmp_path / "x"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert full.value.filename == str(tmp_path.resolve())
 

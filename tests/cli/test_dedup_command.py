@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.archive.dedup import scratch_folder
 from simhash_pipeline.cli.judge import _exit_on_sigterm
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
@@ -186,7 +186,7 @@ def test_temporary_copies_go_when_the_command_is_told_to_end(tmp_path: Path) -> 
     with (
         pytest.raises(SystemExit) as ended,
         _exit_on_sigterm(),
-        tempfile.TemporaryDirectory(prefix=".copies-", dir=tmp_path),
+        scratch_folder(tmp_path / ".parts"),
     ):
         os.kill(os.getpid(), signal.SIGTERM)
     assert ended.value.code == 128 + signal.SIGTERM
