@@ -191,10 +191,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
     reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
     with parts.workers() as pool:
         written = reading.parts(pool)
-        # One judge is enough to follow the readers. Several are worth to be waited for only where
-        # the readers don't take all cores, as with pages of stores.
-        in_order = job.keep == "first" and job.options.scope == "all"
-        if in_order:
+        if job.keep == "first":  # one judge follows the readers
             for _, drops in parts.judge_parts(written, folder, job.options):
                 reading.dropped += drops
         deque(written, maxlen=0)
@@ -202,8 +199,8 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
             if not reading.pages:
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
-        if not in_order:
-            parts.judge_sorted(pool, folder, job.options, job.keep, reading.pages)
+        if job.keep != "first":
+            parts.judge_sorted(folder, job.options, job.keep, reading.pages)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 
@@ -331,10 +328,8 @@ def write_copies(
 
 def write_texts(engine: Engine, to: Path) -> None:
     """Write URL, title and text of each kept page, without what its template repeats."""
-    known: dict[tuple[str, str], bytes] = {}
-    for file in sorted(engine.folder.glob("kept-*.sqlite")):
-        with SqliteStore(file) as kept:
-            known |= {(space, host): texts for space, host, texts in kept.all_repeated_text()}
+    with SqliteStore(engine.folder / parts.KEPT_STORE) as kept:
+        known = {(space, host): texts for space, host, texts in kept.all_repeated_text()}
     rows = engine.rows(
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
@@ -359,12 +354,10 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
     """)
     texts = (PageText(**row) for row in rows if options.keep_text)
-    with open_store(url) as store:
+    with open_store(url) as store, SqliteStore(engine.folder / parts.KEPT_STORE) as kept:
         store.stamp(stamp_for(options))
-        for file in sorted(engine.folder.glob("kept-*.sqlite")):
-            with SqliteStore(file) as kept:
-                for repeated_text in kept.all_repeated_text():
-                    store.put_repeated_text(*repeated_text)
-                store.insert_many(kept.pages())
+        for repeated_text in kept.all_repeated_text():
+            store.put_repeated_text(*repeated_text)
+        store.insert_many(kept.pages())
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)

@@ -114,8 +114,8 @@ def judged(
     """The result of the rows in a folder, where the verdicts are written; `files`: the inputs."""
     files.createOrReplaceTempView("input")
     spark.read.parquet(f"{folder}/rows").createOrReplaceTempView("page")
-    apart, order = parts.shared_by(options), parts.ORDERS[keep]
-    rows = spark.sql(f"{parts.TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {order}")
+    apart = "namespace, site" if options.scope == "site" else "namespace"  # are never compared
+    rows = spark.sql(f"{parts.TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {parts.ORDERS[keep]}")
     found = rows.mapInArrow(partial(_verdicts, options=options), from_arrow_schema(parts.VERDICTS))
     found.write.mode("overwrite").parquet(f"{folder}/verdicts")
     spark.read.parquet(f"{folder}/verdicts").createOrReplaceTempView("verdict")
