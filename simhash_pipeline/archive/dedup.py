@@ -12,7 +12,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,7 +35,6 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
 ENDINGS = (".parquet", ".jsonl")
-TEXTS_A_BATCH = 1_000
 # SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 OF_PAGE = ("title", "content", "structure", "tokens")
@@ -359,5 +357,4 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         for repeated_text in kept.all_repeated_text():
             store.put_repeated_text(*repeated_text)
         store.insert_many(kept.pages())
-        while batch := list(islice(texts, TEXTS_A_BATCH)):
-            store.keep_texts(batch)
+        store.keep_texts(texts)

@@ -9,7 +9,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -333,8 +333,8 @@ class Store(Protocol):
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        :param texts: one transaction for all. The text of a stored page is removed or replaced with
-            the page.
+        :param texts: a thousand are one transaction. The text of a stored page is removed or
+            replaced with the page.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
@@ -362,6 +362,12 @@ class Store(Protocol):
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    rest = iter(things)
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 from typing import Any, TypeVar
 
@@ -102,8 +102,8 @@ class RedisStore(contract.Store):
         return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        number, rest = 0, iter(pages)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
+        number = 0
+        for chunk in contract.batches(pages, PAGES_A_BATCH):
             last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
             its_last = (chunk[place] for place in sorted(last.values()))
             for name, group in groupby(its_last, key=attrgetter("namespace")):
@@ -191,8 +191,7 @@ class RedisStore(contract.Store):
         )
 
     def _set_many(self, sets: Iterable[Command]) -> None:
-        rest = iter(sets)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
+        for chunk in contract.batches(sets, PAGES_A_BATCH):
             self._server.run(chunk)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:

@@ -16,7 +16,7 @@ import sqlite3
 from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
@@ -47,6 +47,7 @@ T = TypeVar("T")
 BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
+ROWS_A_WRITE = 1_000  # of texts and visits
 TEXTS_A_READ = 100
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 A_PACKING = 16  # chunks, some 0.1 s
@@ -156,8 +157,8 @@ class SqliteStore(Store):
                 self._in_batch = False
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        count, rest = 0, iter(pages)
-        while chunk := list(islice(rest, PAGES_A_WRITE)):
+        count = 0
+        for chunk in contract.batches(pages, PAGES_A_WRITE):
             with self._transaction() as rows:
                 for page in chunk:
                     rows.remove(page.namespace, page.url)
@@ -177,9 +178,10 @@ class SqliteStore(Store):
                 pass
 
     def put_visits(self, visits: Iterable[contract.Visit]) -> None:
-        rows = [(v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits]
-        with self._transaction():
-            self._cursor.executemany(PUT_VISIT, rows)
+        rows = ((v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits)
+        for batch in contract.batches(rows, ROWS_A_WRITE):
+            with self._transaction():
+                self._cursor.executemany(PUT_VISIT, batch)
 
     def visits(self) -> Iterator[contract.Visit]:
         return self._one_by_one(self._pages.visits, PAGES_A_READ)
@@ -228,13 +230,12 @@ class SqliteStore(Store):
             return iter(list(self._pages.all_repeated_text()))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        # Compressed before others wait.
-        rows = [(one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts]
-        if rows:
+        rows = ((one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts)
+        for batch in contract.batches(rows, ROWS_A_WRITE):  # compressed before others wait
             with self._transaction() as pages:
                 if self._path != file.IN_MEMORY and not pages.has_any("text"):
                     file.protect_texts(self._path)
-                self._cursor.executemany(PUT_TEXT, rows)
+                self._cursor.executemany(PUT_TEXT, batch)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
