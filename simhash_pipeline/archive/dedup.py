@@ -103,8 +103,6 @@ def dedup(job: DedupJob) -> DedupResult:
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
-    if parts.is_our_script() and not any(each.endswith(".parquet") for each in job.inputs):
-        parts.leave_pandas_out()  # which reads the nanoseconds of Parquet
     parts.fingerprinter(job.options)
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}

@@ -111,10 +111,10 @@ def workers() -> Iterator[Executor]:
     """A process for each core; ArchiveError if one of them dies.
 
     Not forked: a fork of a process with threads may hang, and not every system forks. They don't
-    see the command's script, which each would import, and Scrapy with it: 47 MB and 0.3 s.
+    see the program's script, which each would import, and Scrapy with it: 47 MB and 0.3 s.
     """
     main = vars(sys.modules["__main__"])
-    hidden = {each: main.get(each) for each in ("__file__", "__spec__") if is_our_script()}
+    hidden = {each: main.get(each) for each in ("__file__", "__spec__")}
     main.update(dict.fromkeys(hidden))
     spawn = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(os.cpu_count() or 1, spawn, initializer=_begin_worker)
@@ -154,12 +154,6 @@ def leave_pandas_out() -> None:
         with suppress(Exception):
             pa.array([])
         del modules["pandas"]
-
-
-def is_our_script() -> bool:
-    """Whether the program is bin/scrapy, scrapy.exe/__main__.py, scrapy/__main__.py, or simhash."""
-    path = Path(getattr(sys.modules["__main__"], "__file__", None) or "")  # none in a notebook
-    return (path.parent if path.stem == "__main__" else path).stem in ("scrapy", "simhash")
 
 
 @dataclass(slots=True)

@@ -214,8 +214,11 @@ class DedupCommand(Command):
     def _dedup(self) -> dict[str, Any]:
         """How many pages were kept and dropped, and the files that were written."""
         from simhash_pipeline.archive.dedup import DedupJob, dedup
+        from simhash_pipeline.archive.parts import leave_pandas_out
 
         given = self.arguments
+        if not any(each.endswith(".parquet") for each in given.inputs):  # in nanoseconds
+            leave_pandas_out()
         job = DedupJob(
             to=given.output,
             options=self.options,

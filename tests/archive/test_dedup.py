@@ -3,7 +3,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds, parts
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
-from simhash_pipeline.archive.parts import is_our_script, stored_pages
+from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.decode import decode
@@ -637,25 +636,3 @@ def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Pa
     assert {line["title"] for line in lines} == {f"Title{number}" for number in range(40)}
     assert all(line["text"].startswith("word") for line in lines)
     assert not any("Share this" in line["text"] for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("program", "is_ours"),
-    [
-        (None, False),
-        ("/venv/bin/scrapy", True),
-        ("/venv/bin/simhash", True),
-        ("/venv/lib/scrapy/__main__.py", True),
-        ("/venv/Scripts/scrapy.exe/__main__.py", True),
-        ("/home/a/scrapy/judge.py", False),
-    ],
-)
-def test_scrapys_script_is_told_from_a_users_own(
-    monkeypatch: pytest.MonkeyPatch, program: str | None, is_ours: bool
-) -> None:
-    """A notebook and `python -c` have no file; a user's folder may have Scrapy's name."""
-    main = sys.modules["__main__"]
-    monkeypatch.setattr(main, "__file__", program, raising=False)
-    assert is_our_script() is is_ours
-    monkeypatch.delattr(main, "__file__")
-    assert not is_our_script()
