@@ -65,16 +65,13 @@ class MemoryIndex:
             raise rows.malformed(f"column {column} of table page: {error}") from error
 
     def add(self, page_id: int, value: int | bytes | None) -> None:
-        """See the newest page, which is committed."""
         if value is not None and not self._index.add(number := rows.indexed(value), page_id):
             self._add_further(page_id, number)
 
     def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(value, distance) as a View's near values, of all namespaces."""
         return self._index.near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) of these values, oldest first, of all namespaces."""
         numbers = [*map(rows.indexed, values)]
         ids = heapq.merge(*map(self._ids_of, numbers))
         limit = rows.MOST_STRANGERS

@@ -11,7 +11,7 @@ import struct
 from functools import lru_cache, partial
 from itertools import starmap
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
 from simhash_pipeline.stores import contract
@@ -21,10 +21,6 @@ from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
-
-    Index: TypeAlias = MemoryIndex | DiskIndex
 
 _NAMES = [one.name for one in contract.COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
@@ -71,6 +67,19 @@ _HELD = """SELECT 'url' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?1)
     UNION ALL SELECT 'address'
         WHERE EXISTS (SELECT 1 FROM page WHERE namespace = ?3 AND address = ?4)
     UNION ALL SELECT 'row_keys' WHERE EXISTS (SELECT 1 FROM item_row WHERE row_key = ?5)"""
+
+
+class Index(Protocol):
+    """Finds pages by the values of one column: a MemoryIndex or a DiskIndex."""
+
+    def add(self, page_id: int, value: int | bytes | None) -> None:
+        """See the newest page, which is committed."""
+
+    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+        """(value, distance) as a View's near values, of all namespaces."""
+
+    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) of these values, oldest first, of all namespaces."""
 
 
 class Rows:
