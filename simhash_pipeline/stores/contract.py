@@ -104,25 +104,14 @@ class StoredPage:
         return StoredPage(*(*_but_sample(self), sample))
 
 
-class StoredColumn(NamedTuple):
-    """A field of StoredPage, as stores make SQL, Parquet and packed bytes of it."""
-
-    name: str
-    type: str  # one of COLUMN_TYPES
-    width: int | None  # in bytes, of the last two; None: any
-    found_by: Literal["near", "same", "each"] | None
-
-
 COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
-COLUMNS = tuple(
-    StoredColumn(one.name, str(one.type), one.metadata.get("width"), one.metadata.get("found_by"))
-    for one in fields(StoredPage)
-)
-_but_sample = attrgetter(*[one.name for one in COLUMNS[:-1]])
-NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "near")
-SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "same")
+COLUMNS: tuple[Any, ...] = fields(StoredPage)  # with one of these types, and metadata as above
+
+NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.metadata.get("found_by") == "near")
+SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.metadata.get("found_by") == "same")
 # Of those of the fourth type, in their order.
-COLUMN_BITS = {one.name: 8 * (one.width or 0) for one in COLUMNS if one.type == "int | None"}
+COLUMN_BITS = {one.name: 8 * one.metadata["width"] for one in COLUMNS if one.type == "int | None"}
+_but_sample = attrgetter(*[one.name for one in COLUMNS[:-1]])
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,8 @@ IN_MEMORY = Path("in memory")  # no file: `resolved` makes no such path
 _TYPES = ("TEXT NOT NULL", "INTEGER NOT NULL", "REAL NOT NULL", "INTEGER", "BLOB")
 _SQL_TYPE = dict(zip(COLUMN_TYPES, _TYPES, strict=True))
 _COLUMNS = ", ".join(
-    f"{one.name} {'BLOB' if one.width == 16 else _SQL_TYPE[one.type]}" for one in COLUMNS
+    f"{one.name} {'BLOB' if one.metadata.get('width') == 16 else _SQL_TYPE[one.type]}"
+    for one in COLUMNS
 )
 TABLES = (
     # `run` is NULL once the page's item is safe.
