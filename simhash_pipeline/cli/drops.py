@@ -31,7 +31,6 @@ from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.summary import (
     CLOSEST,
-    MAX_RUNS,
     Doubt,
     Summary,
     measures,
@@ -207,7 +206,7 @@ def _kept_near(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     if not summary.drops:
-        return "no drops that match" if summary.other_runs and not summary.runs_seen else "no drops"
+        return "no drops"
     verb = "would be dropped" if summary.dry == summary.drops else "dropped"
     dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
@@ -229,9 +228,6 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.drops:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
-    if summary.other_runs:
-        least = "at least " if len(summary.other_runs) == MAX_RUNS else ""
-        yield f"{least}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
