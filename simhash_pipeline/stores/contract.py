@@ -374,6 +374,11 @@ def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str,
         )
 
 
+def unpacked_stamp(text: bytes | str) -> dict[str, object] | None:
+    """What `json.dumps` made of a stamp; one of UNREADABLE for anything else."""
+    return _stamps.decode(text)
+
+
 def shown_url(url: str) -> str:
     """The URL as logs and messages may show it: whatever may be a user or a password is masked.
 
@@ -399,9 +404,11 @@ _optional_of, _always_of = (attrgetter(*_OPTIONAL), attrgetter(*(one.name for on
 _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float}
 _HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _ALWAYS))
 _heads = msgspec.msgpack.Decoder(tuple[_HEAD])
+_STAMP: Any = dict[str, object] | None
+_stamps: msgspec.json.Decoder[dict[str, object] | None] = msgspec.json.Decoder(_STAMP)
 _texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
 # What unpacking damaged bytes raises. (A DecodeError was no ValueError before msgspec 0.21.)
-UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError)
+UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError, RecursionError)
 _WINDOW = -9  # of zlib: 512 bytes, and no header
 # What many pages have in common, the commonest last. With it, and as the site is in the URL, a
 # third of what is compressed goes.

@@ -593,7 +593,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE page SET first_seen = 'May'", "malformed row 1 of table page"),
         ("UPDATE page SET id = id + (1 << 32)", "malformed newest id 4294967299"),
         ("UPDATE page SET id = -id", "malformed row -3 of table page"),
-        ("UPDATE meta SET value = '[]'", "malformed stamp: []"),
+        ("UPDATE meta SET value = '[]'", "malformed stamp: Expected `object | null`, got `array`"),
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
         ("UPDATE repeated_text SET templates = 7", "malformed row '' of table repeated_text"),

@@ -20,9 +20,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
 import numpy as np
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
@@ -40,7 +39,6 @@ LEASE_SECS = 15.0
 PAGES_A_BATCH = 1_000
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
-_stamps: Any = msgspec.json.Decoder(dict[str, object] | None)
 PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
 
 
@@ -88,9 +86,7 @@ class RedisStore(contract.Store):
 
     def made_with(self) -> dict[str, object] | None:
         self._usable()
-        stamp: dict[str, object] | None
-        stamp = self._server.unpacked("stamp", _stamps.decode, self._read_mark())
-        return stamp
+        return self._server.unpacked("stamp", contract.unpacked_stamp, self._read_mark())
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         action, namespace = None, self._begun_namespace(page.namespace)

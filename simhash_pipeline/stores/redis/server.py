@@ -154,7 +154,7 @@ class Server:
         """What `unpack` returns; StoreDamaged for bytes that no store has written."""
         try:
             return unpack(*packed)
-        except (*UNREADABLE, RecursionError) as error:
+        except UNREADABLE as error:
             advice = "restore a copy, or name another store"
             raise StoreDamaged(
                 f"store {self.shown} is damaged ({what}: {error}); {advice}"

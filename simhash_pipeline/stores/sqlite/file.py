@@ -163,7 +163,10 @@ def connect(
     except sqlite3.OperationalError as error:
         if not reading or "locked" in str(error):
             raise
-    return _connect_to_read(path, busy_timeout_secs), False
+    # Without a log SQLite would make an index of it, which a directory that can't be written
+    # refuses, and which would shut out the file's owner elsewhere.
+    mode = "ro" if beside(path, "-wal").exists() else "ro&immutable=1"
+    return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master"), False
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -336,16 +339,6 @@ def _connect_to_write(path: Path, busy_timeout_secs: float) -> sqlite3.Connectio
         connection.close()
         raise
     return connection
-
-
-def _connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file as it is, when it can't be written; without a log as `immutable`.
-
-    Else SQLite would make an index of the log, which a directory that can't be written refuses, and
-    which would shut out the file's owner elsewhere.
-    """
-    mode = "ro" if beside(path, "-wal").exists() else "ro&immutable=1"
-    return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master")
 
 
 def _uri(path: Path, mode: str) -> str:

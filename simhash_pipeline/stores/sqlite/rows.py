@@ -270,14 +270,11 @@ class RowsView(View):
 
     def _held_columns(self, page: StoredPage) -> set[str]:
         """Of url, address and row_keys those whose value of the page a row has, of any site."""
-        url_hash, place = (
-            _key(page.namespace, page.url)[0],
-            _hash(page.namespace, page.address or b""),
-        )
         address, row = (
             each and bytearray(each[: contract.ID_SIZE]) for each in (page.address, page.row_keys)
         )
-        values = (url_hash, place, page.namespace, address, row)
+        keys = _key(page.namespace, page.url)[0], _hash(page.namespace, page.address or b"")
+        values = (*keys, page.namespace, address, row)
         return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
 
     def page_of(self, url: str) -> StoredPage | None:

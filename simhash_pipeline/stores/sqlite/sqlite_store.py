@@ -347,16 +347,11 @@ class SqliteStore(Store):
         return MemoryIndex(self._connection, column, newest_id)
 
     def _stamp(self) -> dict[str, object] | None:
-        rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
-        if not rows:
-            return None
+        found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
         try:
-            stamp = json.loads(rows[0][0])
-        except (TypeError, ValueError, RecursionError) as error:
+            return None if found is None else contract.unpacked_stamp(found[0])
+        except (TypeError, *contract.UNREADABLE) as error:
             raise malformed(f"stamp: {error}") from error
-        if not isinstance(stamp, dict):
-            raise malformed(f"stamp: {rows[0][0]}")
-        return stamp
 
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
