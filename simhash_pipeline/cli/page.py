@@ -412,9 +412,6 @@ class ExplainCommand(Command):
     ) -> Iterator[Line]:
         """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
         yield ""
-        if not a.first_seen:
-            where = "no store here has it; --store names another."
-            yield from (f"The fingerprints of A are not known: {where}", "")
         text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
         if text_a is None or text_b is None:
             yield "The texts of the pages were not kept. To compare them:"
