@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import pyarrow as pa
 
-from simhash_pipeline.archive import Fault, Input, parts
+from simhash_pipeline.archive import KEEP, Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
 from simhash_pipeline.archive.parts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
@@ -69,7 +69,7 @@ class DedupJob:
     inputs: Sequence[str]
     to: Path
     options: Options
-    keep: str = "first"  # of ORDERS in parts.py
+    keep: str = "first"  # of KEEP
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
@@ -139,7 +139,7 @@ def _run(
         counts = [*engine.rows(COUNTS)]
         write_drop_log(engine, log, job, counts)
         if job.store is not None:
-            fill_store(engine, job.store, job.options, parts.ORDERS[job.keep])
+            fill_store(engine, job.store, job.options, KEEP[job.keep][1])
         if job.texts is not None:
             write_texts(engine, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists

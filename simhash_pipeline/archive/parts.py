@@ -82,7 +82,7 @@ ROWS_A_BATCH = 1_000
 KEPT_STORE = "kept.sqlite"  # of the judge, in the folder
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
-# The columns of ROWS that verdicts and ORDERS depend on.
+# The columns of ROWS that verdicts and KEEP depend on.
 JUDGED_BY = (
     *("position", "url", "blocks", "item_names", "time", "text_chars", "is_canonical"),
     *STORED,
@@ -102,7 +102,6 @@ VERDICTS = pa.schema(
         ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
-ORDERS = {name: order for name, (_, order) in KEEP.items()}
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
@@ -346,10 +345,10 @@ def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterat
 
 
 def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
-    """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`."""
+    """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_parts`."""
     drops = 0
     with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
-        rows = engine.batches(f"{TO_JUDGE} ORDER BY {ORDERS[keep]}")
+        rows = engine.batches(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
         for judged, dropped in _written(rows, folder, options):
             drops += dropped
             advance(judged, f"{drops:,} drops")
