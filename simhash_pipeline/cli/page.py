@@ -30,7 +30,6 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -39,7 +38,7 @@ from simhash_pipeline.review.comparison import compare, marked, text_diff, verdi
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
-from simhash_pipeline.twins import counted_values, similarity
+from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
@@ -426,11 +425,6 @@ class ExplainCommand(Command):
             yield Heading("Values of their items that differ")
             values = [(name, *(item.get(name, "") for item in items)) for name in names]
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-        for name, page, other, text in (("A", a, b, text_a), ("B", b, a, text_b)):
-            if absent := _uncounted(page, other, text):
-                yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-                field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
-                yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
         if alike is not None:
             same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
@@ -514,16 +508,3 @@ def _item(text: PageText) -> dict[str, str]:
     """The values of its item by name, as far as they were kept."""
     lines = (line.partition(": ") for line in text.item.splitlines())
     return {name: value for name, _, value in lines}
-
-
-def _uncounted(page: StoredPage, other: StoredPage, text: PageText) -> list[str]:
-    """The fields of its item that don't count here, as their values are not on the page."""
-    if page.item_values is None:
-        return []
-    counted = counted_values(page, other)
-    shown = " ".join(f"{page.url} {text.title} {text.text} {text.left_out}".split()).lower()
-    return [
-        name
-        for name, value in _item(text).items()
-        if by_bytes([name]).keys().isdisjoint(counted) and value.lower() not in shown
-    ]

@@ -172,38 +172,6 @@ def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path
         assert (table in said) is keeps
 
 
-BOXES = (
-    "<ul><li><b></b><i></i></li></ul><table><tr><td></td><th></th></tr></table>"
-    "<dl><dt></dt><dd><em></em></dd></dl><ol><li></li></ol><form><label></label></form>"
-)
-
-
-def test_fields_that_are_not_on_the_page_are_named_as_not_counting(
-    simhash: Simhash, tmp_path: Path
-) -> None:
-    """Else nobody sees why a value that differs has kept no copy; the setting names the field."""
-    items = [{"colour": "red", "scraped": {"by": f"x{n}"}, "depth": "x9-17"} for n in (1, 2)]
-    pages = [page(n, f"{STORY} red", **item) for n, item in enumerate(items, 1)]
-    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
-    said = simhash(tmp_path, "explain", "http://a.example/2").stdout
-    assert "\nNot on the page of A, so these fields don't count: scraped.by, depth\n" in said
-    assert '  (one that shall count: SIMHASH_ITEM_FIELDS = ("+scraped",))\n' in said
-    other = tmp_path / "other"
-    other.mkdir()
-    items = [{"colour": "red", "rating": rating} for rating in ("x3", "x4")]
-    bare, boxed = (page(n, f"{STORY} red{box}", **items[n - 1]) for n, box in ((1, ""), (2, BOXES)))
-    crawl(other, [bare, boxed], SIMHASH_KEEP_TEXT=True)
-    said = simhash(other, "explain", "http://a.example/2").stdout
-    assert "\nNot on the page of A, so these fields don't count: rating\n" in said
-    named = tmp_path / "named"
-    named.mkdir()
-    crawl(named, pages, SIMHASH_KEEP_TEXT=True, SIMHASH_ITEM_FIELDS=("scraped",))
-    said = simhash(named, "explain", "http://a.example/2").stdout
-    assert "though near a stored page: fields of the items differ: scraped.by." in said
-    assert "  scraped.by  x1  x2\n" in said
-    assert "don't count" not in said
-
-
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
