@@ -296,12 +296,9 @@ def copy_name(name: str) -> str:
 def scratch_folder(folder: Path) -> Iterator[Path]:
     """An empty folder until the end of the block; what a killed job left in it goes first."""
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     try:
-        folder.mkdir(parents=True)
         yield folder
-    except OSError as error:
-        error.filename = error.filename or str(folder.resolve().parent)  # a full disk's has none
-        raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

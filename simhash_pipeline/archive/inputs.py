@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,12 +130,8 @@ class StoredPages:
 
 
 def _is_ordinary(path: Path) -> bool:
-    """Whether it is a file or folder itself; also for one that is gone, which says so when read."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    """Whether it is a file or folder itself."""
+    return not path.is_symlink() and (path.is_file() or path.is_dir())
 
 
 def _file_page(file: Path) -> Record:

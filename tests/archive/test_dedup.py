@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import errno
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +16,7 @@ import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds, parts
-from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
@@ -613,12 +611,6 @@ def test_texts_are_written_to_another_disk(tmp_path: Path) -> None:
         dedup(job(tmp_path, feed, texts=Path(folder, "new", "clean.jsonl")))
         assert len(rows(Path(folder, "new", "clean.jsonl"))) == 2
         assert [file.name for file in Path(folder, "new").iterdir()] == ["clean.jsonl"]
-
-
-def test_an_error_that_names_no_file_gets_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No space left") as full, scratch_folder(tmp_path / "x"):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    assert full.value.filename == str(tmp_path.resolve())
 
 
 def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Path) -> None:
