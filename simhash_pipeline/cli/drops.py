@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 import numpy as np
 from scrapy.exceptions import UsageError
@@ -37,7 +37,7 @@ from simhash_pipeline.review.summary import (
     rank,
     why_rejected,
 )
-from simhash_pipeline.review.web_page import Neighbours, write_web_page
+from simhash_pipeline.review.web_page import write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
@@ -286,7 +286,7 @@ class ReportCommand(_DropsCommand):
         return log.exit_code()
 
 
-def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
+def _neighbours(stores: Sequence[Store], options: Options) -> dict[str, Any] | None:
     """How near the kept pages of the first store are to each other; None without a store."""
     if not stores:
         return None
@@ -297,7 +297,7 @@ def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
         if page.content is not None and page.namespace == options.namespace
     ]
     counts = nearest_distances(values, DRAWN_NEIGHBOURS, seed=0)
-    return Neighbours(counts, len(values)) if counts else None
+    return {"counts": counts, "pages": len(values)} if counts else None
 
 
 class RulesCommand(Command):
