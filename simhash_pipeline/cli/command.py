@@ -150,10 +150,10 @@ class Command:
 
     def _store_of(self, spider: str) -> NamedStore:
         options = Options.from_settings(settings_of_spider(spider, self.settings))
-        return NamedStore(_store_url(store_url(options, spider)), options)
+        return NamedStore(url_of_store(store_url(options, spider)), options)
 
     def store_at(self, url_or_file: str) -> NamedStore:
-        return NamedStore(_store_url(url_or_file), self.options)
+        return NamedStore(url_of_store(url_or_file), self.options)
 
     def log(self) -> DropLogFile:
         """The newest of `logs`, which is reported on stderr if there are several."""
@@ -187,12 +187,6 @@ class Command:
             place = f"no drop log{of} in .scrapy/simhash"
             raise UsageError(f"there is {place}; name one, or crawl first")
         return [*map(DropLogFile, logs.values())]
-
-
-def _store_url(url_or_file: str) -> str:
-    file = Path(url_or_file)
-    has_bare_name = file.is_file() and not file.is_absolute()
-    return url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
 
 
 def _shown_path(path: Path) -> str:
