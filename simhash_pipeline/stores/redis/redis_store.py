@@ -135,14 +135,10 @@ class RedisStore(contract.Store):
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        has_text = True
-        with suppress(StoreDamaged):  # a text that nobody can read goes too
-            has_text = self.text_of(namespace, url) is not None
-        if has_text:
-            self._server.ask("HDEL", Space(namespace).texts, page_id(url))
-        self._server.ask("HDEL", Space(namespace).visits, contract.visit_key(namespace, url))
         found = self._namespace(namespace)
-        return found.remove([page_id(url)], lambda page: page.url == url) > 0
+        known, visit = page_id(url), contract.visit_key(namespace, url)
+        self._server.run([("HDEL", found.space.texts, known), ("HDEL", found.space.visits, visit)])
+        return found.remove([known], lambda page: page.url == url) > 0
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
