@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Record
-from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
+from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import heard
 from simhash_pipeline.options import Options
@@ -42,7 +42,8 @@ class ParquetPages:
         file = self._opened()
         there = {column.name: str(column.type) for column in file.schema_arrow}
         columns = page_columns(self.path, there, self.options, self.time_field)
-        found = chain.from_iterable(map(self._rows, self._batches(file, columns)))
+        batches = self._batches(file, columns)
+        found = chain.from_iterable(rows(batch, self.time_field) for batch in batches)
         for number, row in enumerate(found, 1):
             yield item_page(row, f"row {number:,}", self.options, self.time_field), number
 
@@ -72,14 +73,6 @@ class ParquetPages:
                     yield batch
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
-
-    def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any] | str]:
-        """Its rows; a message in place of one that is too long."""
-        if batch.nbytes > MAX_ROW_BYTES:
-            each = (batch.slice(number, 1) for number in range(batch.num_rows))
-            most = MAX_ROW_BYTES
-            return [TOO_LONG if b.nbytes > most else rows(b, self.time_field)[0] for b in each]
-        return [*rows(batch, self.time_field)]
 
     def _opened(self) -> Any:
         try:

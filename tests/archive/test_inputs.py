@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.archive import Fault, Page, parquet
+from simhash_pipeline.archive import Page
 from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.stamp import stamp_for
@@ -240,20 +240,6 @@ def test_csv_of_a_long_first_field_is_a_feed(tmp_path: Path) -> None:
 def test_a_feed_is_of_the_kind_that_its_name_ends_with(tmp_path: Path) -> None:
     assert urls(write_json_lines(tmp_path / "items.csv.jsonl", PAGES)) == URLS
     assert urls(write_json_lines(tmp_path / "items.csv.jsonl.gz", PAGES)) == URLS
-
-
-def test_a_row_of_parquet_that_is_too_long_is_a_fault_and_the_others_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parquet, "MAX_ROW_BYTES", 2_000)
-    rows = [{"url": f"u{n}", "html": "x" * (2_000 if n == 2 else 1_500)} for n in range(1, 40)]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
-    archive = open_input(str(tmp_path / "a.parquet"), Options())
-    faults = [record for record, _ in archive.read() if isinstance(record, Fault)]
-    assert faults == [Fault("no_item", "it is longer than 64 MB", "row 2")]
-    assert urls(tmp_path / "a.parquet") == [row["url"] for row in rows if row["url"] != "u2"]
-    archive.copy(tmp_path / "copy.parquet", {1})
-    assert pq.read_table(tmp_path / "copy.parquet").to_pylist() == rows[1:]
 
 
 def test_of_a_large_row_group_a_few_pages_are_in_memory_and_a_copy_has_large_groups(
