@@ -1,7 +1,6 @@
 """What commands share: their shape, their store and drop log, results, and written files."""
 
 import argparse
-import os
 import shlex
 import sys
 import uuid
@@ -222,9 +221,7 @@ def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
     except OSError as error:
         if error.filename is not None and str(error.filename) != str(part):
             raise  # of another file, which it names
-        # Arrow's own words for it name the part.
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise SimhashError(f"{path}: {reason}") from error
+        raise SimhashError(f"{path}: {error.strerror}") from error
     finally:
         with suppress(OSError):  # it isn't there, or no file can be there
             part.unlink()
