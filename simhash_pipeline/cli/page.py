@@ -193,7 +193,7 @@ class CompareCommand(_PagesCommand):
         yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
         yield ""
         apart = distances(a, b)
-        yield distance_grid(a, b, apart, _limits(self.options), _found_by(verdict))
+        yield _judged_grid(a, b, verdict, self.options)
         yield ""
         yield Heading(_verdict(verdict, apart, self.options))
         yield ""
@@ -248,15 +248,13 @@ _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 _NEAR = "near miss"
 
 
-def _limits(options: Options) -> dict[str, Any]:
-    looks = {} if options.second_look else {"sketch_distance": "not used"}
-    return fields(options, *THRESHOLDS) | looks
-
-
-def _found_by(verdict: Verdict) -> str:
-    """See `distance_grid`."""
+def _judged_grid(a: Seen, b: Seen, verdict: Verdict, options: Options) -> Grid:
+    """As the options judge B if A is stored."""
     decides = verdict.dropped or verdict.reason in ("canonical", "changed", "unchanged")
-    return verdict.reason if decides else _NEAR if verdict.rejected_by else ""
+    found_by = verdict.reason if decides else _NEAR if verdict.rejected_by else ""
+    looks = {} if options.second_look else {"sketch_distance": "not used"}
+    limits = fields(options, *THRESHOLDS) | looks
+    return distance_grid(a, b, distances(a, b), limits, found_by)
 
 
 def distance_grid(
@@ -397,7 +395,7 @@ class ExplainCommand(Command):
         why = "it is near a page that is stored too; one of them was kept before the other was."
         yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
         yield from _titles(near, page, "kept", named.name)
-        yield from ("", distance_grid(near, page, apart, _limits(options), _found_by(verdict)))
+        yield from ("", _judged_grid(near, page, verdict, options))
         alike = similarity(page, near, partial(store.repeated_text, page.namespace))
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 

@@ -133,7 +133,6 @@ PIECES = {
     "time",
     "tree",
     "rows",
-    "self._columns(block)",
     "self._key_sql(block)",
     "self._tree(block)",
     "column",

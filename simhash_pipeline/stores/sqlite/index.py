@@ -167,9 +167,9 @@ class DiskIndex:
     def _make_trees(self) -> None:
         """Make those that are missing: none was there, or they were rolled back. Else 1 us each."""
         for block in range(self._blocks):
+            columns = f"{self._key_sql(block)}, {self._column}" if self._is_near else self._column
             self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
-                    ON page ({self._columns(block)})
+                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)} ON page ({columns})
                     WHERE {self._column} IS NOT NULL"""
             )
 
@@ -207,9 +207,6 @@ class DiskIndex:
 
     def _tree(self, block: int) -> str:
         return f"page_by_{self._column}_block_{block}"
-
-    def _columns(self, block: int) -> str:
-        return f"{self._key_sql(block)}, {self._column}" if self._is_near else self._column
 
     def _key_sql(self, block: int) -> str:
         return f"(({self._column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"

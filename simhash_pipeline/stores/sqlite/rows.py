@@ -309,7 +309,9 @@ class RowsView(View):
         else:
             conditions = {"namespace = ?": namespace, "address = ?": column_value(values[0])}
             found = pages_where(self._cursor, "", conditions)
-            found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
+            place = {"url_hash = ?": _hash(namespace, bytes(values[0])), "address IS ?": None}
+            at_it = pages_where(self._cursor, "", place)  # those at this place that declare it
+            found = heapq.merge(at_it, found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
@@ -330,11 +332,6 @@ class RowsView(View):
                 )
                 yield from map(itemgetter(1), rest)
                 return
-
-    def _at(self, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) for the pages at this place that declare it."""
-        place = _hash(self._page.namespace, bytes(address))
-        return pages_where(self._cursor, "", {"url_hash = ?": place, "address IS ?": None})
 
     def _made_tree(self, column: str, site: str | None) -> str:
         """An index made for values that many pages of other namespaces or sites have.
