@@ -127,7 +127,7 @@ PIECES = {
     "BLOCK_BYTES",
     "LOG_BLOCKS",
     "SAME_KEY",
-    "SELECTED",
+    "_COLUMNS[table]",
     "VALUES_A_READ",
     "table",
     "time",

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _NAMES = [one.name for one in contract.COLUMNS]
-SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
+_COLUMNS = {
+    "page": f"id, {', '.join(_NAMES)}",
+    "text": "rowid, namespace, url, packed, kept_at",
+    "visit": "key, namespace, said, seen_at",
+    "repeated_text": "namespace, host, templates",
+}
 # A page takes 502 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
@@ -168,21 +173,15 @@ class Rows:
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
-        return next((blocks for *_, blocks in rows), b"")
+        return rows[0][2] if rows else b""
 
-    def all_repeated_text(
-        self, condition: str = "", *values: object
-    ) -> Iterator[tuple[str, str, bytes]]:
+    def all_repeated_text(self, condition: str = "", *values: object) -> list[Any]:
         """(namespace, host, repeated_text)."""
-        found = self.cursor.execute(
-            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
-        )
-        return (checked("repeated_text", row) for row in found.fetchall())
+        return chosen(self.cursor, "repeated_text", condition, *values)
 
     def visits(self, condition: str, *values: object) -> list[tuple[int, Visit]]:
         """(key, visit) for those that SQL's condition picks."""
-        statement = f"SELECT key, namespace, said, seen_at FROM visit {condition}"
-        rows = (checked("visit", row) for row in self.cursor.execute(statement, values).fetchall())
+        rows = chosen(self.cursor, "visit", condition, *values)
         return [(row[0], Visit(row[1], row[0].to_bytes(8, "big"), *row[2:])) for row in rows]
 
     def has_any(self, table: str) -> bool:
@@ -190,10 +189,7 @@ class Rows:
 
     def texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
         """(row, text) for those that SQL's condition picks."""
-        rows = self.cursor.execute(
-            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
-        )
-        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+        return [_numbered_text(row) for row in chosen(self.cursor, "text", condition, *values)]
 
     def insert(self, page: StoredPage, run: int | None = None) -> int:
         """Store the page, tentatively for a run, and return its id."""
@@ -375,8 +371,16 @@ def chosen_pages(
     cursor: sqlite3.Cursor, condition: str, *values: object
 ) -> list[tuple[int, StoredPage]]:
     """(id, page) for those that SQL's condition picks."""
-    rows = cursor.execute(f"{SELECTED} {condition}", values).fetchall()
-    return [_numbered_page(row) for row in rows]
+    return [_numbered_page(row) for row in chosen(cursor, "page", condition, *values)]
+
+
+def chosen(cursor: sqlite3.Cursor, table: str, condition: str, *values: object) -> list[Any]:
+    """The rows that SQL's condition picks, whose values are of the types that a store writes."""
+    found = cursor.execute(f"SELECT {_COLUMNS[table]} FROM {table} {condition}", values).fetchall()
+    for row in found:
+        if not all(map(isinstance, row, _TYPES[table])):
+            raise malformed(f"row {row[0]!r:.40} of table {table}")
+    return found
 
 
 def pages_where(
@@ -402,8 +406,8 @@ def pages_where(
 
 
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
-    """(id, page) of a row of SELECTED."""
-    page_id, *values = checked("page", row)
+    """(id, page) of a row."""
+    page_id, *values = row
     for at, _ in _BITS_AT:
         if values[at] is not None:
             values[at] = fingerprint(values[at])
@@ -445,13 +449,6 @@ def fingerprint(value: object, size: int = SKETCH_BITS // 8) -> int:
 
 
 indexed = partial(fingerprint, size=contract.ID_SIZE)  # 64 bits of any value of INDEXED
-
-
-def checked(table: str, row: Any) -> Any:
-    """The row, whose values are of the types that a store writes."""
-    if not all(map(isinstance, row, _TYPES[table])):
-        raise malformed(f"row {row[0]!r:.40} of table {table}")
-    return row
 
 
 def later_id(found: int, last_id: int) -> int:
