@@ -254,13 +254,6 @@ def minute(time: float | str) -> str:
     return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
 
 
-def whole(text: str) -> int:
-    """A whole number from 1 on."""
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-
-
 def share(text: str) -> float:
     """A number between 0 and 1, which are excluded."""
     with suppress(ValueError):

@@ -23,7 +23,6 @@ from simhash_pipeline.cli.command import (
     counted,
     minute,
     text_of,
-    whole,
 )
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
@@ -311,7 +310,7 @@ class RulesCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         what = "drop logs, with their spiders' stores (default: the one of this project)"
         parser.add("logs", what, nargs="*", type=Path)
-        parser.add("--min-support", "how many drops a rule must explain", type=whole, default=3)
+        parser.add("--min-support", "how many drops a rule must explain", type=int, default=3)
         what = "make a rule of this query key in any case"
         parser.add("--take", what, action="append", metavar="KEY")
         parser.add("-o, --output", "write the rules to this JSON file", type=Path)

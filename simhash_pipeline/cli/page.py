@@ -23,7 +23,6 @@ from simhash_pipeline.cli.command import (
     fields,
     minute,
     text_of,
-    whole,
 )
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
@@ -180,7 +179,7 @@ class CompareCommand(_PagesCommand):
 
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
-        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
+        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
 
     def run(self) -> int:
         a, b = map(self.reader(), self.arguments.page_names)
@@ -303,7 +302,7 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         parser.add("url", "the page's URL, as the crawl requested it, or its file")
         parser.add_log()
-        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
+        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
 
     def run(self) -> int:
         arguments = self.arguments
