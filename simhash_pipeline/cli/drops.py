@@ -28,14 +28,7 @@ from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.summary import (
-    CLOSEST,
-    Doubt,
-    Summary,
-    measures,
-    rank,
-    why_rejected,
-)
+from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
