@@ -60,8 +60,8 @@ class Pair(NamedTuple):
 
     def _tests(self, *, by_text: bool) -> Iterator[tuple[RejectedBy, bool]]:
         """Each test in turn, and whether it tells the pages apart."""
-        page, other, of_one_site = self.page, self.other, self.of_one_site
         yield "fields", bool(self.differing_values())
+        page, other, of_one_site = self.page, self.other, self.of_one_site
         yield "template", self.options.match == "both" and not self.structures_agree()
         # Nothing that was scraped is missing then, whatever stands beside it.
         has_its_text = by_text and self._have_one_text()
