@@ -155,10 +155,13 @@ class Judge(AbstractContextManager["Judge"]):
     def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
         """That on a further item of a kept page, if another page gave that very row; else None."""
         row = stored_page(url, page, self.options, self._clock(), said)
-        if row.row_keys is None:
+        if row.row_keys is None or said.values is None:
             return None
 
-        return self._store.settle(row, lambda view: _Case(self, row, view).decide_row())
+        verdict = self._store.settle(row, lambda view: _Case(self, row, view).decide_row())
+        if verdict is None and self.options.unchanged == "keep":
+            self.memory.note_row((row.namespace, row.url), item_values.row_of(said.values))
+        return verdict
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and memory, with other thresholds or namespace."""
@@ -179,11 +182,14 @@ class Judge(AbstractContextManager["Judge"]):
             self._store.flush()  # killed here, the store has both pages, never neither
             self._store.forget(verdict.namespace, verdict.twin_key)
 
-    def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
+    def add_rows(self, verdict: Verdict, said: Said, rows: Sequence[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
         self.memory.finish(verdict)
         if verdict.stored and said.values is not None:
             self._put_rows(verdict, said.values, rows)
+            # Its first item wasn't known to be a row when it was judged.
+            if rows and not item_values.has(said.values, item_values.ROW):
+                self.memory.note_row((verdict.namespace, verdict.key), rows[0])
 
     def _put_rows(self, verdict: Verdict, stored: bytes, rows: Iterable[bytes]) -> None:
         values = item_values.with_rows(stored, rows, verdict.known_rows)
@@ -379,10 +385,10 @@ class _Case:
 
         A page keeps for one run the rows that it had before it changed.
         """
-        has_it_now = not item_values.say_more(self._page.item_values, other.item_values)
-        if self._options.unchanged == "drop":
-            return has_it_now or self._memory.has_seen(other)
-        return has_it_now and self._memory.has_seen(other)
+        values = self._page.item_values or item_values.NO_VALUES
+        if self._options.unchanged == "keep":
+            return self._memory.gave_out(other, item_values.row_of(values))
+        return not item_values.say_more(values, other.item_values) or self._memory.has_seen(other)
 
     def _tested(self, other: StoredPage, reason: Reason) -> Neighbour:
         """A candidate with the answer or test that rejects it, see twins.py, if any does."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from math import inf
 
-from simhash_pipeline.item_values import WAITS, has, is_row, say_more
+from simhash_pipeline.item_values import WAITS, has, is_row, names_itself, row_of, say_more
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, View, Visit, visit_key
@@ -14,6 +14,7 @@ from simhash_pipeline.urls import site_of
 from simhash_pipeline.verdict import Verdict
 
 _MANY_VISITS = 1_000  # are written together: a killed crawl may lose these
+_MAX_ROWS = 500_000  # of which it is remembered that they came out: some 40 MB
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
@@ -34,6 +35,7 @@ class RunMemory:
         self._stored_at_once = set[int]()  # hashes of keys stored in the second it began
         self.visits: dict[bytes, Visit] = {}  # by key; not written
         self._lists = set[Key]()  # pages whose further rows aren't known yet
+        self._rows = set[int]()  # hashes of rows that came out, each with its page's key
         # The first page of a site that was dropped for one of another: by namespace, site and key.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
 
@@ -41,6 +43,8 @@ class RunMemory:
         """Note a judged page; whether there are many visits to write."""
         if verdict.dropped:
             self._note_copy(page, verdict.twin_key or "")
+        elif page.row_keys and page.item_values:
+            self.note_row((page.namespace, page.url), row_of(page.item_values))
         is_visit = self._began and verdict.dropped and verdict.reason != "unchanged"
         if is_visit and (said := what_it_says(page)) is not None:
             key = visit_key(page.namespace, page.url)
@@ -50,6 +54,20 @@ class RunMemory:
         if verdict.stored and page.first_seen == self._began:
             self._stored_at_once.add(hash((page.namespace, page.url)))
         return len(self.visits) >= _MANY_VISITS
+
+    def note_row(self, page: Key, row: bytes) -> None:
+        """Note that the page's row is kept, if that names itself."""
+        if len(self._rows) >= _MAX_ROWS:
+            self._rows.clear()  # copies of these will be kept
+        if names_itself(row):
+            self._rows.add(hash((page, row)))
+
+    def gave_out(self, page: StoredPage, row: bytes) -> bool:
+        """Whether the row came out on that page in this run.
+
+        The store knows also rows of an earlier run, and those that were dropped for other pages.
+        """
+        return hash(((page.namespace, page.url), row)) in self._rows
 
     def has_seen(self, page: StoredPage) -> bool:
         """Whether the page was stored, or found as it was, in this run."""

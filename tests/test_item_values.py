@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -39,6 +40,7 @@ from tests.crawl.trap_site import prose
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.stores.contract import Store
 
 A, B, C, D = (f"http://a.example/shoe/{n}" for n in (1, 2, 3, 4))
@@ -869,6 +871,29 @@ def test_rows_of_two_links_or_values_are_two_rows() -> None:
         for sold in (True, False)
     ]
     assert len({row_of(row_says(row, shown, A)) for row in rows}) == 4
+
+
+def test_a_row_is_dropped_for_no_page_that_lost_it_to_one_of_yesterday(store: Store) -> None:
+    """Today's new list lost it to yesterday's old one, which gives it again."""
+
+    def rows_of(url: str, *names: str) -> tuple[PageFingerprint, list[Said]]:
+        links = "".join(f"<li><a href=/p?id={name}>{name}</a></li>" for name in names)
+        source = Source(f"<title>Shop</title><main><p>{SHOE}</p><ul>{links}</ul></main>", url)
+        read = Fingerprinter().read(source)
+        items = [{"title": name, "link": f"/p?id={name}"} for name in names]
+        return read, [said_by(read, as_row(with_values(source, item, Options()))) for item in items]
+
+    (old, (own, shared)), (new, (lost, other)) = rows_of(A, "fir", "oak"), rows_of(B, "oak", "elm")
+    for began in (1_000, 2_000):
+        judge = Judge(store, clock=count(began + 9).__next__, repeats_since=began)
+        if began == 2_000:
+            assert judge.judge(B, new, lost).twin_url == A
+            verdict = judge.judge(B, new, other)
+            judge.add_rows(verdict, other, [row_of(one.values or b"") for one in (lost, other)])
+        verdict = judge.judge(A, old, own)
+        assert not verdict.dropped
+        assert judge.judge_row(A, old, shared) is None
+        judge.add_rows(verdict, own, [row_of(one.values or b"") for one in (own, shared)])
 
 
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])

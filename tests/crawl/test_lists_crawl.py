@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import scrapy
 
+from simhash_pipeline.crawl.pending import Event
 from tests import list_sites
 from tests.crawl.test_addon import FROM_RESPONSE, Everything, Story, crawl_site, titles
 from tests.crawl.trap_site import html, prose, served
@@ -144,11 +145,15 @@ class PricedRows(Everything):
             yield {"title": title, "price": price, "at": time.time()}
 
 
+def linked_rows(response: Any) -> Iterator[dict[str, Any]]:
+    for row in response.css("li"):
+        link = response.urljoin(row.css("a::attr(href)").get())
+        yield {"title": row.css("a::text").get(), "price": row.css("b::text").get(), "at": link}
+
+
 class LinkedRows(Everything):
     def parse(self, response: Any) -> Iterator[Any]:
-        for row in response.css("li"):
-            link = response.urljoin(row.css("a::attr(href)").get())
-            yield {"title": row.css("a::text").get(), "price": row.css("b::text").get(), "at": link}
+        return linked_rows(response)
 
 
 def priced_list(rows: list[str], price: str = "") -> bytes:
@@ -227,6 +232,37 @@ def test_rows_of_another_day_come_out_where_unchanged_pages_do(tmp_path: Path) -
     with served(lambda address: priced_list(pages[address])) as site:
         priced_crawl(tmp_path, site, [str(n) for n in range(10)], LinkedRows)
         assert len(priced_crawl(tmp_path, site, by_name, LinkedRows)) > 100
+
+
+class AtOnce(Everything):
+    """Rows of three lists, which come at once: no second row before the first of each."""
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.begun, self.all_begun = 0, Event()
+        await Event().wait(1.1)  # what the store saw in the run's first second may be of another
+        async for request in super().start():
+            yield request
+
+    async def parse(self, response: Any) -> AsyncIterator[Any]:  # type: ignore[override]  # both do
+        first, *others = linked_rows(response)
+        yield first
+        self.begun += 1
+        if self.begun < 3:
+            await self.all_begun.wait()
+        self.all_begun.happen()
+        for row in others:
+            yield row
+
+
+def test_a_row_is_dropped_only_for_a_page_that_gives_it_in_the_same_run(tmp_path: Path) -> None:
+    """Each of three lists may lose it to another one; then the first list has it no longer."""
+    pages = {f"/{n}": [f"own row {n}", "shared oak", "shared elm"] for n in "abc"}
+    rows = ["own row a", "own row b", "own row c", "shared elm", "shared oak"]
+    with served(lambda address: priced_list(pages[address])) as site:
+        assert set(priced_crawl(tmp_path, site, [*"abc"], AtOnce)) == {*rows}
+        assert sorted(priced_crawl(tmp_path, site, [*"abc"], AtOnce)) == rows
+        pages["/a"].remove("shared oak")
+        assert sorted(priced_crawl(tmp_path, site, [*"abc"], AtOnce)) == rows
 
 
 def test_a_price_that_comes_back_comes_out_again(tmp_path: Path) -> None:
