@@ -19,6 +19,7 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 #define HAN_FIRST 0x4E00u
 #define HAN_COUNT 0x51D6 /* to U+9FD5 */
 #define RUN_ROOM 512
+#define HASH_SIZE 16 /* bytes of a word's hash */
 
 /* What a character is to the cut. */
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
@@ -29,7 +30,7 @@ enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
 #define SECOND (1u << 23)
 #define RANK_SHIFT 24
 #define MAX_MARKS 30
-/* Answers of Tokens.add that are no length. */
+/* Answers of `hashed` that are no length. */
 enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
 
 static uint8_t kinds[BMP];
@@ -226,47 +227,13 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     cut_singles(cut, text, singles, count);
 }
 
-/* ---- Tokens */
+/* ---- words to hashes: 16 bytes each, as hashing.murmur3 gives them */
 
 typedef struct {
-    PyObject_HEAD
-    uint64_t *lo, *hi;
-    size_t count, room;
-    uint32_t *text; /* the folded piece under way */
-    uint8_t *utf8;
-    size_t text_room;
-} Tokens;
-
-static void tokens_dealloc(Tokens *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyMem_RawFree(self->lo);
-    PyMem_RawFree(self->hi);
-    PyMem_RawFree(self->text);
-    PyMem_RawFree(self->utf8);
-    type->tp_free((PyObject *)self);
-    Py_DECREF(type);
-}
-
-static int grown(void **held, size_t count, size_t size) {
-    void *room = PyMem_RawRealloc(*held, count * size);
-    if (room != NULL) *held = room;
-    return room != NULL;
-}
-
-static int tokens_reserve(Tokens *self, size_t characters) {
-    size_t needed = self->count + characters; /* a token has one at least */
-    if (self->text_room < characters + 1) {
-        if (!grown((void **)&self->text, characters + 1, sizeof *self->text)) return 0;
-        if (!grown((void **)&self->utf8, 4 * (characters + 1), 1)) return 0;
-        self->text_room = characters + 1;
-    }
-    if (self->room < needed) {
-        size_t room = needed + self->count; /* so that all pieces together are copied once */
-        if (!grown((void **)&self->lo, room, 8) || !grown((void **)&self->hi, room, 8)) return 0;
-        self->room = room;
-    }
-    return 1;
-}
+    uint64_t *hashes; /* two a word */
+    size_t count, most;
+    uint8_t *utf8; /* of a word */
+} Words;
 
 static int kind_of(uint32_t character) {
     if (character < BMP) return kinds[character];
@@ -277,15 +244,16 @@ static int kind_of(uint32_t character) {
 }
 
 /* UTF-8 with ? for a lone surrogate. */
-static void add_token(Tokens *self, const uint32_t *text, size_t count) {
-    uint8_t *out = self->utf8;
+static void add_word(Words *words, const uint32_t *text, size_t count) {
+    uint8_t *out = words->utf8;
+    if (words->count == words->most) return;
     for (size_t i = 0; i < count; i++) {
         uint32_t c = text[i];
         if (c < 0x80) *out++ = (uint8_t)c;
         else out += put(out, c >= 0xD800 && c < 0xE000 ? '?' : c);
     }
-    murmur3(self->utf8, (size_t)(out - self->utf8), &self->lo[self->count], &self->hi[self->count]);
-    self->count++;
+    murmur3(words->utf8, (size_t)(out - words->utf8), words->hashes + 2 * words->count);
+    words->count++;
 }
 
 /* Fills `text`, three times as long, with the folded piece; its length, or UNKNOWN_CHARACTER. */
@@ -331,104 +299,119 @@ static PyObject *spelled(PyObject *module, PyObject *args) {
     return answer;
 }
 
-/* Adds the tokens of the folded piece, `most` at the most. */
-static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
-    const uint32_t *text = self->text;
+/* Adds the words of a folded text. */
+static void add_words(Words *words, const uint32_t *text, size_t count, int by_jieba) {
     double route[RUN_ROOM + 1];
     uint32_t best[RUN_ROOM], ends[RUN_ROOM];
     uint8_t back[4 * RUN_ROOM], states[RUN_ROOM];
     Cut cut = {route, best, back, states, ends, 0};
-    size_t place = 0, limit = self->count + most;
-    while (place < count && self->count < limit) {
-        size_t end = place + 1;
+    for (size_t place = 0, end; place < count && words->count < words->most; place = end) {
         int kind = kind_of(text[place]);
+        end = place + 1;
         if (kind & IS_WORD) {
             while (end < count && kind_of(text[end]) & (IS_WORD | IS_MARK)) end++;
-            add_token(self, text + place, end - place);
+            add_word(words, text + place, end - place);
         } else if (kind == IS_HAN && by_jieba) {
             uint32_t begin = 0;
             while (end < count && end - place < (size_t)max_run && kind_of(text[end]) == IS_HAN) end++;
             cut.ends[0] = cut.count = 1;
             if (end - place > 1) cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
-                add_token(self, text + place + begin, cut.ends[i] - begin);
+                add_word(words, text + place + begin, cut.ends[i] - begin);
         } else if (kind & IS_UNSPACED) { /* with its marks, and the next one with its own */
             size_t last;
             while (end < count && kind_of(text[end]) & IS_MARK) end++;
             last = end;
             if (last < count && kind_of(text[last]) & IS_UNSPACED)
                 for (last++; last < count && kind_of(text[last]) & IS_MARK;) last++;
-            add_token(self, text + place, last - place);
+            add_word(words, text + place, last - place);
         } else if (kind & IS_HAN) {
-            add_token(self, text + place, 1);
+            add_word(words, text + place, 1);
         }
-        place = end;
     }
-    if (self->count > limit) self->count = limit;
 }
 
-PyDoc_STRVAR(tokens_add_doc, "add(piece, folded, by_jieba, most): its folded length, or -1, -2.");
-static PyObject *tokens_add(Tokens *self, PyObject *args) {
-    PyObject *piece;
+/* Whether two Han stand side by side: one alone is a word in any dictionary. */
+static int has_run(const uint32_t *text, Py_ssize_t count) {
+    for (Py_ssize_t i = 1; i < count; i++)
+        if (kind_of(text[i - 1]) == IS_HAN && kind_of(text[i]) == IS_HAN) return 1;
+    return 0;
+}
+
+PyDoc_STRVAR(hashed_doc, "hashed(piece, folded, by_jieba, most): its folded length, and hashes; or -1, -2.");
+static PyObject *hashed(PyObject *module, PyObject *args) {
+    PyObject *piece, *made;
     int is_folded, by_jieba;
-    Py_ssize_t most, count;
+    Py_ssize_t most, count, size;
+    uint32_t *text;
+    (void)module;
     if (!PyArg_ParseTuple(args, "Uppn", &piece, &is_folded, &by_jieba, &most)) return NULL;
-    if (!tokens_reserve(self, 3 * (size_t)PyUnicode_GET_LENGTH(piece))) return PyErr_NoMemory();
-    if (is_folded) {
-        count = PyUnicode_GET_LENGTH(piece);
-        for (Py_ssize_t i = 0; i < count; i++) self->text[i] = PyUnicode_READ_CHAR(piece, i);
-    } else if ((count = fold(self->text, piece, folds)) < 0) {
-        return PyLong_FromSsize_t(count);
-    }
+    count = size = PyUnicode_GET_LENGTH(piece);
+    text = PyMem_RawMalloc(2 * (3 * (size_t)size + 1) * sizeof *text); /* the second half for UTF-8 */
+    if (text == NULL) return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; is_folded && i < size; i++) text[i] = PyUnicode_READ_CHAR(piece, i);
+    if (!is_folded) count = fold(text, piece, folds);
     if (count > max_folded) count = max_folded;
-    if (by_jieba && !is_loaded) /* a character alone is a word in any dictionary */
-        for (Py_ssize_t i = 1; i < count; i++)
-            if (kind_of(self->text[i - 1]) == IS_HAN && kind_of(self->text[i]) == IS_HAN)
-                return PyLong_FromLong(NO_DICTIONARY);
-    add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
-    return PyLong_FromSsize_t(count);
+    if (by_jieba && !is_loaded && has_run(text, count)) count = NO_DICTIONARY;
+    if (most > count) most = count; /* a word has a character at least */
+    made = count < 0 ? PyLong_FromSsize_t(count) : PyBytes_FromStringAndSize(NULL, most > 0 ? HASH_SIZE * most : 0);
+    if (made != NULL && count >= 0) {
+        uint8_t *utf8 = (uint8_t *)(text + 3 * size + 1);
+        Words words = {(uint64_t *)PyBytes_AS_STRING(made), 0, most > 0 ? (size_t)most : 0, utf8};
+        add_words(&words, text, (size_t)count, by_jieba);
+        _PyBytes_Resize(&made, (Py_ssize_t)(HASH_SIZE * words.count));
+        if (made != NULL) made = Py_BuildValue("nN", count, made);
+    }
+    PyMem_RawFree(text);
+    return made;
 }
 
 static inline uint64_t ngram(const uint64_t *words, size_t size) {
     uint64_t hash = words[0];
-    for (size_t i = 1; i < size; i++) hash = mixed(hash * GOLDEN + words[i]);
+    for (size_t i = 1; i < size; i++) hash = mixed(hash * GOLDEN + words[2 * i]);
     return hash;
 }
 
-PyDoc_STRVAR(tokens_content_doc, "content(sizes): 64 bits; None without an n-gram.");
-static PyObject *tokens_content(Tokens *self, PyObject *args) {
-    PyObject *sizes;
+PyDoc_STRVAR(content_doc, "content(hashes, sizes): 64 bits; None without an n-gram.");
+static PyObject *content(PyObject *module, PyObject *args) {
+    PyObject *given, *sizes;
     Votes votes = {0};
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &sizes)) return NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "SO!", &given, &PyTuple_Type, &sizes)) return NULL;
+    const uint64_t *words = (const uint64_t *)PyBytes_AS_STRING(given);
+    size_t count = (size_t)PyBytes_GET_SIZE(given) / HASH_SIZE;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
         size_t size = PyLong_AsSize_t(PyTuple_GET_ITEM(sizes, i));
         if (PyErr_Occurred()) return NULL;
         if (size == 0) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
-        for (size_t place = 0; size <= self->count && place <= self->count - size; place++)
-            votes_add(&votes, ngram(self->lo + place, size));
+        for (size_t place = 0; size <= count && place <= count - size; place++)
+            votes_add(&votes, ngram(words + 2 * place, size));
     }
     if (votes.count == 0) Py_RETURN_NONE;
     return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
-PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): 128 bits; None without an n-gram.");
-static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
-    Py_ssize_t size;
-    size_t count, room = 16, mask, at;
+PyDoc_STRVAR(sketch_doc, "sketch(hashes, size): 128 bits; None without an n-gram.");
+static PyObject *sketch(PyObject *module, PyObject *args) {
+    PyObject *given;
+    Py_ssize_t size, count;
+    size_t room = 16, mask, at;
     int has_zero = 0;
     char digits[33];
     Votes low = {0}, high = {0};
     uint64_t *seen;
-    if (!PyArg_ParseTuple(args, "n", &size)) return NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Sn", &given, &size)) return NULL;
     if (size < 1) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
-    if (self->count < (size_t)size) Py_RETURN_NONE;
-    count = self->count - (size_t)size + 1;
-    while (room < 2 * count) room *= 2;
+    const uint64_t *words = (const uint64_t *)PyBytes_AS_STRING(given);
+    count = PyBytes_GET_SIZE(given) / HASH_SIZE - size + 1;
+    if (count < 1) Py_RETURN_NONE;
+    while (room < 2 * (size_t)count) room *= 2;
     mask = room - 1;
     seen = PyMem_RawCalloc(room, sizeof *seen);
     if (seen == NULL) return PyErr_NoMemory();
-    for (size_t place = 0; place < count; place++) {
-        uint64_t hash = ngram(self->lo + place, (size_t)size);
+    for (Py_ssize_t place = 0; place < count; place++, words += 2) {
+        uint64_t hash = ngram(words, (size_t)size);
         if (hash == 0) {
             if (has_zero) continue;
             has_zero = 1;
@@ -439,30 +422,12 @@ static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
             seen[at] = hash;
         }
         votes_add(&low, hash);
-        votes_add(&high, ngram(self->hi + place, (size_t)size));
+        votes_add(&high, ngram(words + 1, (size_t)size));
     }
     PyMem_RawFree(seen);
     snprintf(digits, sizeof digits, "%016" PRIx64 "%016" PRIx64, votes_bits(&high), votes_bits(&low));
     return PyLong_FromString(digits, NULL, 16);
 }
-
-static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
-
-static PyMethodDef tokens_methods[] = {
-    {"add", (PyCFunction)tokens_add, METH_VARARGS, tokens_add_doc},
-    {"content", (PyCFunction)tokens_content, METH_VARARGS, tokens_content_doc},
-    {"sketch", (PyCFunction)tokens_sketch, METH_VARARGS, tokens_sketch_doc},
-    {NULL, NULL, 0, NULL},
-};
-static PyType_Slot tokens_slots[] = {
-    {Py_tp_dealloc, (void *)tokens_dealloc},
-    {Py_tp_methods, tokens_methods},
-    {Py_sq_length, (void *)tokens_len},
-    {0, NULL},
-};
-static PyType_Spec tokens_spec = {
-    "simhash_pipeline.native._kernel.Tokens", sizeof(Tokens), 0, Py_TPFLAGS_DEFAULT, tokens_slots,
-};
 
 /* ---- tables */
 
@@ -993,6 +958,9 @@ static PyMethodDef functions[] = {
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
+    {"hashed", hashed, METH_VARARGS, hashed_doc},
+    {"content", content, METH_VARARGS, content_doc},
+    {"sketch", sketch, METH_VARARGS, sketch_doc},
     {"spelled", spelled, METH_VARARGS, spelled_doc},
     {"sentences", sentences, METH_VARARGS, sentences_doc},
     {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
@@ -1009,19 +977,12 @@ static struct PyModuleDef definition = {
 };
 
 PyMODINIT_FUNC PyInit__kernel(void) {
-    PyObject *module = PyModule_Create(&definition), *type;
-    if (module == NULL) return NULL;
+    PyObject *module = PyModule_Create(&definition);
 #ifdef Py_GIL_DISABLED /* tables are static, and written when they are first needed, in any thread */
-    PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
+    if (module != NULL) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
 #endif
     for (int byte = 0; byte < 256; byte++)
         for (int bit = 0; bit < 8; bit++)
             if (byte >> bit & 1) spread[byte] |= 1ull << 8 * bit;
-    type = PyType_FromSpec(&tokens_spec);
-    if (type == NULL || PyModule_AddObject(module, "Tokens", type) < 0) {
-        Py_XDECREF(type);
-        Py_DECREF(module);
-        return NULL;
-    }
     return module;
 }

@@ -1039,7 +1039,7 @@ static void add_vote(double *ayes, double *votes, uint64_t hash, int bit, double
 static uint64_t structure(Page *page) {
     size_t tags = known_names.count + page->own_names.count, all = tags + page->labels.count, voters[2] = {0};
     double ayes[64] = {0}, votes[64] = {0}, *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
-    uint64_t hash, rest, bits = 0;
+    uint64_t hash[2], bits = 0;
     if (weights == NULL) return (uint64_t)failed(page);
     weigh(page, weights, weights + tags);
     for (size_t i = 0; i < all; i++) {
@@ -1047,10 +1047,10 @@ static uint64_t structure(Page *page) {
         Text name = is_label ? text_of_name(&page->labels, (uint32_t)(i - tags)) : name_of_tag(page, (uint32_t)i);
         if (weights[i] <= 0.0) continue;
         voters[is_label]++;
-        murmur3(name.at, name.size, &hash, &rest);
+        murmur3(name.at, name.size, hash);
         for (int bit = 0; bit < 64; bit++)
             if ((int)(class_bits >> bit & 1) == is_label)
-                add_vote(ayes, votes, hash, bit, weights[i] * (is_label ? loudness(hash, bit) : 1.0));
+                add_vote(ayes, votes, hash[0], bit, weights[i] * (is_label ? loudness(hash[0], bit) : 1.0));
     }
     if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, "names clash");
     for (int bit = 0; bit < 64; bit++)

@@ -33,7 +33,7 @@ static inline size_t put(uint8_t *out, uint32_t code) {
     return size;
 }
 
-static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi) {
+static void murmur3(const uint8_t *data, size_t size, uint64_t hash[2]) {
     const uint64_t c1 = 0x87C37B91114253D5ull, c2 = 0x4CF5AD432745937Full;
     uint64_t h1 = 0, h2 = 0, k1, k2;
     uint8_t tail[16] = {0};
@@ -59,6 +59,6 @@ static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi
     h1 = fmix(h1);
     h2 = fmix(h2);
     h1 += h2;
-    *lo = h1;
-    *hi = h2 + h1;
+    hash[0] = h1;
+    hash[1] = h2 + h1;
 }

@@ -16,7 +16,7 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.bits import hash_of, np
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import MarkupRead, Tokens
+from simhash_pipeline.native import MarkupRead
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
@@ -24,7 +24,7 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
-from simhash_pipeline.page.hashing import TokenHashes, hash_rows
+from simhash_pipeline.page.hashing import TokenHashes, hash_rows, hashed
 from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
@@ -270,12 +270,12 @@ class Fingerprinter:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         return self._content(*self._hashed(text))
 
-    def _hashed(self, text: str) -> tuple[Sequence[str], Tokens]:
+    def _hashed(self, text: str) -> tuple[Sequence[str], TokenHashes]:
         """The tokens, none where the kernel cuts the text, and their hashes."""
         if self._by_kernel:
-            return (), compiled.hashed_words(text)
+            return (), TokenHashes(compiled.hashed_words(text))
         tokens = self._segment(text)
-        return tokens, TokenHashes(tokens)
+        return tokens, TokenHashes(hashed(tokens))
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
@@ -302,11 +302,11 @@ class Fingerprinter:
             is_main[place] = True
         return "\n".join(compress(blocks.texts, is_main)), is_main
 
-    def _content(self, tokens: Sequence[str], hashes: Tokens) -> int | None:
+    def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
         if self._plain:
             if self._stops:
-                hashes = TokenHashes(self._without_stops(tokens))
+                hashes = TokenHashes(hashed(self._without_stops(tokens)))
             return hashes.content(options.ngrams)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
