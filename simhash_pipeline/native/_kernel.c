@@ -838,12 +838,9 @@ static PyObject *sentences(PyObject *module, PyObject *args) {
 
 /* ---- lines that may lose a counter: see page/counters.py */
 
-#define TAIL_ROOM 64 /* a counter without a number is shorter */
-
-static int is_letter(uint8_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 /* Whether it ends a word; control characters do as well as white space. */
-static int is_parting(uint8_t c) { return c <= ' ' || (c <= '9' && c >= '0') || strchr("!\"'(),-./:;?[]|", c); }
+static int is_parting(uint8_t c) { return c <= ' ' || IS_DIGIT(c) || strchr("!\"'(),-./:;?[]|", c); }
 
 /* Whether a set has these letters, in lower case; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
@@ -856,56 +853,34 @@ static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     return found;
 }
 
-/* Whether the tokens at the line's end, in a row, are those of a counter without a number. */
-static int ends_with_counter(const uint8_t *line, Py_ssize_t size, PyObject *counters, PyObject *ends) {
-    uint8_t tail[TAIL_ROOM];
-    int found = 1, is_whole = 0;
-    for (Py_ssize_t at = size, room = TAIL_ROOM; at > 0 && room > 0 && found > 0 && !is_whole; at--) {
-        if (line[at - 1] <= ' ' || strchr(":()._", line[at - 1])) continue;
-        tail[--room] = line[at - 1];
-        is_whole = has_word(counters, tail + room, TAIL_ROOM - room);
-        if (is_whole == 0) found = has_word(ends, tail + room, TAIL_ROOM - room);
-    }
-    return found < 0 ? found : is_whole;
-}
-
-/* sets: words, days, ends, counters */
-static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, PyObject **sets) {
-    int has_digit = 0, found = 0;
-    for (Py_ssize_t i = 0; i < size; i++) has_digit |= line[i] >= '0' && line[i] <= '9';
-    if (is_main && !has_digit) {
-        Py_ssize_t first;
-        while (size && !is_letter(line[size - 1])) size--;
-        for (first = size; first && is_letter(line[first - 1]);) first--;
-        found = size > first ? has_word(sets[2], line + first, size - first) : 0;
-        return found > 0 ? ends_with_counter(line, size, sets[3], sets[2]) : found;
-    }
+/* counters._has_word, of ASCII */
+static int may_lose_counter(const uint8_t *line, Py_ssize_t size, PyObject *words, PyObject *days) {
+    int found = 0;
+    for (Py_ssize_t i = 0; i < size && days != words; i++)
+        if (IS_DIGIT(line[i])) days = words;
     for (Py_ssize_t i = 0, first; i < size && !found; i++) {
         int is_word = 1;
-        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= is_letter(line[i]);
-        if (i > first && is_word) found = has_word(sets[!has_digit], line + first, i - first);
+        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= IS_LETTER(line[i]);
+        if (i > first && is_word) found = has_word(days, line + first, i - first);
     }
     return found;
 }
 
-PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends, counters): places of lines.");
+PyDoc_STRVAR(doubtful_doc, "doubtful(lines, max_line, words, days): places of lines.");
 static PyObject *doubtful(PyObject *module, PyObject *args) {
-    PyObject *lines, *sets[4], *found;
-    const char *mains;
-    Py_ssize_t count, most;
+    PyObject *lines, *words, *days, *found;
+    Py_ssize_t most;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
-                          &PySet_Type, &sets[1], &PySet_Type, &sets[2], &PySet_Type, &sets[3]))
+    if (!PyArg_ParseTuple(args, "O!nO!O!", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days))
         return NULL;
-    if (count != PyList_GET_SIZE(lines)) return PyErr_Format(PyExc_ValueError, "each line is main text or not");
     found = PyList_New(0);
-    for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
+    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(lines); i++) {
         PyObject *line = PyList_GET_ITEM(lines, i), *place;
         int is_doubtful = 1;
         if (!PyUnicode_Check(line)) PyErr_Format(PyExc_TypeError, "a line is a str");
         else if (PyUnicode_GET_LENGTH(line) > most) continue;
         else if (PyUnicode_IS_ASCII(line))
-            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), mains[i], sets);
+            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), words, days);
         if (is_doubtful == 0) continue;
         place = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
         if (place == NULL || PyList_Append(found, place) < 0) Py_CLEAR(found);

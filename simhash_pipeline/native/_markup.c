@@ -55,8 +55,6 @@ enum { SPACE = 1, MAYBE_SPACE = 2, REFERS = 4, ENDS_NAME = 8, ENDS_TAG_NAME = 16
 static uint8_t kinds[256];
 
 #define IS(c, what) (kinds[(uint8_t)(c)] & (what))
-#define IS_LETTER(c) (((c) | 32) >= 'a' && ((c) | 32) <= 'z')
-#define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')
 
 static uint8_t kinds_of(int c) {
     int blank = c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r', ends = blank || c == '>' || c == 0;

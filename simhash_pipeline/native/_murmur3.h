@@ -1,9 +1,11 @@
-/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; splitmix64's last step; UTF-8. */
+/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; splitmix64's last step; characters. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define GOLDEN 0x9E3779B97F4A7C15ull
+#define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')
+#define IS_LETTER(c) (((c) | 32) >= 'a' && ((c) | 32) <= 'z')
 
 /* hashing.mixed */
 static inline uint64_t mixed(uint64_t w) {

@@ -10,9 +10,8 @@ counted if there is none, and a magnitude may follow, as in "1.2万次阅读" an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,10 +35,8 @@ _ASCII_TOKEN = re.compile(  # the same, three times as fast
     _NUMBER + r"(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
-_PLAIN_WORD = re.compile("[a-z]+")
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 _MAX_TOKENS = 24  # of a counter
-_FEW = 16  # words of counters in a page's short lines, mostly
 _BEGIN = 3  # characters of a counter by which most words are seen to begin none
 # Of "1 day 3 hours ago" what is left out.
 _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
@@ -50,40 +47,11 @@ _PARTING = b"!\"'(),-./:;?[]|0123456789"
 _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
 
-def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
-    """The places of short lines without a `#` that `without_counters` may change.
-
-    Of those of ASCII one in the main text without a digit does if a counter ends it, others if they
-    have a word of one.
-    """
-    keys = _keys()
+def doubtful(lines: list[str]) -> list[int]:
+    """The places of lines that `without_counters` may change: those with a word of a counter."""
     if native.kernel is not None:
-        sets = keys.words, keys.days, keys.ends, keys.unnumbered
-        return native.kernel.doubtful(lines, bytes(is_main), MAX_LINE, *sets)
-    # Long ones have none, and would fill the memory of short ones.
-    short = [line if len(line) <= MAX_LINE else "" for line in lines]
-    # Asked at once, as few lines have such a word.
-    words = keys.words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
-    days, found = keys.days & words, list[int]()
-    for place, line in enumerate(short):
-        lower, has_digit = line.lower(), _DIGIT.search(line)
-        asked = words if has_digit else days
-        if not line.isascii():
-            found.append(place)
-        elif is_main[place] and not has_digit:
-            found += [place] * _ends_with_counter(lower)
-        elif len(asked) > _FEW or [word for word in asked if word in lower]:
-            found.append(place)
-    return found
-
-
-def _ends_with_counter(lower: str) -> bool:
-    keys = _keys()
-    if keys.ends.isdisjoint(_PLAIN_WORD.findall(lower)[-1:]):
-        return False
-    said = re.sub(r"[^a-z]+\Z", "", "".join(_ASCII_TOKEN.findall(lower)))
-    tails = takewhile(keys.ends.__contains__, (said[at:] for at in range(len(said) - 1, -1, -1)))
-    return not keys.unnumbered.isdisjoint(tails)
+        return native.kernel.doubtful(lines, MAX_LINE, _keys().words, _keys().days)
+    return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -194,8 +162,6 @@ class _Keys(NamedTuple):
     days: set[str]  # the same of days without a number
     characters: set[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
-    unnumbered: set[str]  # those of `kinds` of ASCII without a number
-    ends: set[str]  # of their texts, by any number of characters
     begins: set[str]  # of the texts of `kinds`, by one character, two and three
     magnitudes: set[str]
 
@@ -223,11 +189,7 @@ def _keys() -> _Keys:
             else:
                 words.add(word)
                 days |= {word} if is_day else set()
-    unnumbered = {text for text in kinds if text.isascii() and "#" not in text}
-    ends = {text[at:] for text in unnumbered for at in range(len(text))}
     begins = {text[:end] for text in kinds for end in range(1, _BEGIN + 1)}
     unspaced_days = re.compile("|".join(unspaced))
     of_numbers = set(magnitudes.partition(": ")[2].split("|"))
-    return _Keys(
-        kinds, words, days, characters, unspaced_days, unnumbered, ends, begins, of_numbers
-    )
+    return _Keys(kinds, words, days, characters, unspaced_days, begins, of_numbers)

@@ -135,7 +135,7 @@ def article_digest(
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
-    for place in doubtful(said, [is_main[i] for i in chosen]):
+    for place in doubtful(said):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     of_all = _digest([title, *texts])
