@@ -16,7 +16,6 @@ from typing import TypeAlias
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import NDArray, np
-from simhash_pipeline.native import Kernel
 from simhash_pipeline.page.han import HAN
 
 Units: TypeAlias = "NDArray[np.uint16]"
@@ -65,14 +64,10 @@ FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
-_MAX_ASKED = 2_000  # characters of words that Python spells alone: a fifth of a millisecond
-_MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
-_ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
 # As in _kernel.c.
-_ASK_ENTRY, _DROPPED_ENTRY, _ELLIPSIS_ENTRY = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
-# All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
 # Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
 _STEADY = (
     *range(0x900, 0x1100),
@@ -80,7 +75,6 @@ _STEADY = (
     *range(0x1780, 0x1800),
     *range(0x1E00, 0x1F00),
 )
-_VARYING = (*range(0xA0, 0x3400), *range(0xA600, 0xAC00), *range(0xF900, 0xFFFE))
 
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
@@ -124,53 +118,42 @@ def lower(text: str) -> str:
 
 def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
-    if text.isascii():
-        return text
-    if native.kernel is not None and (said := _spelled_by(native.kernel, text)) is not None:
-        return said
-    units = _units(text.replace("…", "..."))
-    found = _alone().take(units)
-    if found.max(initial=0) < _DROPPED:
-        return _text(found)
-    if (found == _ASK).any():
-        text = _text(units[found != _DROPPED])
-        if _NON_JOINER in text:
-            text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-        found = _letters().take(_units(nfkc(text)))
-    return _text(found[found != _DROPPED])
+    said = text if text.isascii() else _by_table(text)
+    return _by_words(text) if said is None else said
 
 
-def _spelled_by(kernel: Kernel, text: str) -> str | None:
-    """The text spelled by the kernel, and by Python the words that it doesn't spell.
+def _by_table(text: str) -> str | None:
+    """The text spelled character by character; None if that depends on those beside one."""
+    if native.kernel is not None:
+        return native.kernel.spelled(text, folds())
+    found = np.frombuffer(folds(), np.uint32).take(_units(text.replace("…", "...")))
+    left = found[found != _DROPPED]
+    return None if (left >= FIRST).any() else _text(left.astype(np.uint16))
 
-    None if these are so many that numpy takes less time; it needs memory and time to begin.
-    """
-    if (said := kernel.spelled(text, folds())) is not None:
-        return said
-    found, left = dict[str, str | None](), _MAX_ASKED
-    lines = [(line, kernel.spelled(line, folds())) for line in text.split("\n")]
+
+def _by_words(text: str) -> str:
+    """The same by Python, which takes a hundred times as long, of words in lines that need it."""
+    lines = [(line, _by_table(line)) for line in text.split("\n")]
     asked = chain.from_iterable(line.split(" ") for line, said in lines if said is None)
-    for word in dict.fromkeys(asked):
-        found[word] = kernel.spelled(word, folds())
-        left -= len(word) if found[word] is None else 0
-        if left < 0:
-            return None
-    words = {word: _spelled_word(word) if said is None else said for word, said in found.items()}
+    words, others = dict[str, str](), list[str]()
+    for word in {*asked}:
+        said = None if native.kernel is None else _by_table(word)  # numpy takes long to begin
+        if said is None:
+            others.append(word)
+        else:
+            words[word] = said
+    words |= zip(others, _composed("\n".join(others)).split("\n"), strict=True)
     return "\n".join(
         " ".join(map(words.__getitem__, line.split(" "))) if said is None else said
         for line, said in lines
     )
 
 
-def _spelled_word(word: str) -> str:
-    said = _SPACING.sub(" ", _paired(_INVISIBLE.sub("", word))).replace(_NON_JOINER, "")
-    said = unicodedata.normalize("NFKC", _without_mark_rows(said))
-    return _paired(said.translate(_by_code()).replace(chr(_DROPPED), ""))
-
-
-def _paired(text: str) -> str:
-    """The text with each two surrogates as the character that they are."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+def _composed(text: str) -> str:
+    text = _INVISIBLE.sub("", text)
+    if _NON_JOINER in text:
+        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+    return unicodedata.normalize("NFKC", _without_mark_rows(text)).translate(_by_code())
 
 
 def spelled_lines(lines: list[str]) -> list[str]:
@@ -200,27 +183,6 @@ def words_of(text: str) -> list[str]:
     # Vietnamese parts its syllables by spaces, and has few of them: two make a word.
     pairs = pairwise(words) if _VIETNAMESE.search(text) else ()
     return list(map(" ".join, pairs)) or words
-
-
-def nfkc(text: str) -> str:
-    """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    marks, changing = _flags()
-    is_mark = marks.take(units := _units(text))
-    if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
-        others = np.flatnonzero(~is_mark)
-        is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-        if is_long:
-            text = _without_mark_rows(text)
-    if unicodedata.is_normalized("NFKC", text):
-        return text
-    # np.unique imports numpy.ma, which nothing else needs.
-    codes = sorted({*units[changing.take(units)].tolist()})
-    folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
-    if len(folds) > _MANY_FOLDS:
-        return unicodedata.normalize("NFKC", text.translate(folds))
-    for code, fold in folds.items():
-        text = text.replace(chr(code), fold)
-    return unicodedata.normalize("NFKC", text)
 
 
 def _without_mark_rows(text: str) -> str:
@@ -262,55 +224,24 @@ def _text(units: Units) -> str:
 
 
 @cache
-def _flags() -> NDArray[np.bool_]:
-    """Which units of UTF-16 may be marks, of those beyond 16 bits all; and which NFKC changes.
-
-    Python normalizes a text with one such character a hundred times as slowly as one without.
-    """
-    flags = np.zeros((2, 0x10000), np.bool_)
-    of_each = [(_is_mark(c), not unicodedata.is_normalized("NFKC", c)) for c in map(chr, _VARYING)]
-    flags[:, [*_VARYING]] = np.transpose(of_each)
-    flags[0, 0xD800:0xE000] = True
-    return flags
-
-
-@cache
 def _by_code() -> dict[int, str]:
     """What a composed letter is spelled as, and the digits of all scripts."""
     found = {ord(c): to for to, pattern in _LETTERS.items() for c in characters(pattern)}
-    return found | {
-        code: str(unicodedata.decimal(chr(code))) for code in _VARYING if chr(code).isdecimal()
-    }
-
-
-@cache
-def _letters() -> Units:
-    """What each unit of UTF-16 of a composed text is spelled as."""
-    units = np.arange(0x10000, dtype=np.uint16)
-    for code, to in _by_code().items():
-        units[code] = ord(to) if to else _DROPPED
-    return units
-
-
-@cache
-def _alone() -> Units:
-    """The same of any text; `_ASK` where that depends on what stands beside it."""
-    units = np.frombuffer(folds(), np.uint32)
-    others = np.where(units == _DROPPED_ENTRY, _DROPPED, _ASK)
-    return np.where(units < FIRST, units, others).astype(np.uint16)
+    digits = filter(str.isdecimal, map(chr, range(0xA0, 0x10000)))
+    return found | {ord(digit): str(unicodedata.decimal(digit)) for digit in digits}
 
 
 @cache
 def folds() -> bytes:
     """What each unit of UTF-16 is spelled as, as _kernel.c has it: 4 bytes, with `steady` bits."""
-    found = array("I", [_ASK_ENTRY]) * 0x10000
+    found = array("I", [_ASK]) * 0x10000
     for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
         found[code] = code
     for character in characters(FOLDED_ALONE):
         if (fold := single_fold(character)) is not None:
-            found[ord(character)] = _ELLIPSIS_ENTRY if fold == "..." else ord(fold)
+            found[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold)
     for character in characters(IN_WORDS):
-        found[ord(character)] = _DROPPED_ENTRY
+        found[ord(character)] = _DROPPED
     for code, bits in steady().items():
         found[code] = ord(_by_code().get(code, chr(code))) | bits
     return found.tobytes()

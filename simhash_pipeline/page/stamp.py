@@ -26,8 +26,8 @@ FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
 _WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
-_COST_NAMES = """_CHUNK _INVISIBLE _LIKELY _MAX_ASKED _MAX_KNOWN_CHARS _NO_WORD
-    _VARYING FOLDED_ALONE FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT _STEADY"""
+_COST_NAMES = """_CHUNK _INVISIBLE _LIKELY _MAX_KNOWN_CHARS _NO_WORD
+    FOLDED_ALONE FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT _STEADY"""
 _COSTS = frozenset(_COST_NAMES.split())
 
 
