@@ -12,13 +12,11 @@ import unicodedata
 from array import array
 from functools import cache
 from itertools import chain, pairwise
-from typing import TypeAlias
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import NDArray, np
+from simhash_pipeline.bits import np
 from simhash_pipeline.page.han import HAN
 
-Units: TypeAlias = "NDArray[np.uint16]"
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
 # space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"
@@ -54,7 +52,7 @@ _LETTERS = {
     "~": "〜",
 }
 # Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
-# syllable, no sigma. `single_fold` sorts out what these hold of others.
+# syllable, no sigma. `_single_fold` sorts out what these hold of others.
 FOLDED_ALONE = (
     "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u060c\u061b-\u064a\u0660-\u066f\u0671-\u06d5"
     "\u06f0-\u06ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff"
@@ -126,9 +124,13 @@ def _by_table(text: str) -> str | None:
     """The text spelled character by character; None if that depends on those beside one."""
     if native.kernel is not None:
         return native.kernel.spelled(text, folds())
-    found = np.frombuffer(folds(), np.uint32).take(_units(text.replace("…", "...")))
+    units = text.replace("…", "...").encode("utf-16-le", "surrogatepass")
+    found = np.frombuffer(folds(), np.uint32)[np.frombuffer(units, np.uint16)]
     left = found[found != _DROPPED]
-    return None if (left >= FIRST).any() else _text(left.astype(np.uint16))
+    if (left >= FIRST).any():
+        return None
+    said: bytes = left.astype(np.uint16).tobytes()
+    return said.decode("utf-16-le", "surrogatepass")
 
 
 def _by_words(text: str) -> str:
@@ -190,7 +192,7 @@ def _without_mark_rows(text: str) -> str:
     return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
 
 
-def single_fold(character: str) -> str | None:
+def _single_fold(character: str) -> str | None:
     """What it is spelled as whatever stands beside it: a character, or `...`; else None."""
     fold = unicodedata.normalize("NFKC", character)
     if fold == "...":
@@ -215,14 +217,6 @@ def _is_mark(character: str) -> bool:
     return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
 
 
-def _units(text: str) -> Units:
-    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
-
-
-def _text(units: Units) -> str:
-    return units.tobytes().decode("utf-16-le", "surrogatepass")
-
-
 @cache
 def _by_code() -> dict[int, str]:
     """What a composed letter is spelled as, and the digits of all scripts."""
@@ -238,7 +232,7 @@ def folds() -> bytes:
     for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
         found[code] = code
     for character in characters(FOLDED_ALONE):
-        if (fold := single_fold(character)) is not None:
+        if (fold := _single_fold(character)) is not None:
             found[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold)
     for character in characters(IN_WORDS):
         found[ord(character)] = _DROPPED
