@@ -41,7 +41,7 @@ class Kernel(Hashable, Protocol):
     content: Callable[[bytes, tuple[int, ...]], int | None]
     sketch: Callable[[bytes, int], int | None]
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
-    sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
+    sample: Callable[[bytes, bytes, bytes, int, int], tuple[bytes, bytes]]
     is_plain: Callable[[bytes], bool]
     spelled: Callable[[str, bytes], str | None]
     sentences: Callable[[str, str], list[str]]

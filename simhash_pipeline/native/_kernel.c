@@ -642,7 +642,7 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): limit, entries, hashes of their blocks.");
+PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): the sample, hashes of its blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
@@ -651,7 +651,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
     size_t taken = 0, chosen = 0, separators = 0, windows = 0;
-    uint8_t out[6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
+    uint8_t out[4 + 6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &masks, &blocks, &mains, &mains_size, &window, &most))
@@ -694,19 +694,20 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             if (i && sorted[i].rank == sorted[i - 1].rank) continue; /* its first block counts */
             uint32_t rank = sorted[i].rank, block = sorted[i].block;
             uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
-            memcpy(out + 6 * taken, &rank, 4);
-            memcpy(out + 6 * taken + 4, &half, 2);
+            if (taken + 1 == (size_t)most) last = rank;
+            memcpy(out + 4 + 6 * taken, &rank, 4);
+            memcpy(out + 8 + 6 * taken, &half, 2);
             of_blocks[taken++] = block;
         }
         if (taken == (size_t)most || bound == all) break;
     }
-    if (taken == (size_t)most) memcpy(&last, out + 6 * (most - 1), 4);
+    memcpy(out, &last, 4);
     for (size_t i = 0; i < taken; i++) {
         if (!is_chosen[of_blocks[i]]) hashes[chosen++] = sums[of_blocks[i]];
         is_chosen[of_blocks[i]] = 1;
     }
-    answer = Py_BuildValue("ky#y#", (unsigned long)last, (const char *)out, (Py_ssize_t)(6 * taken),
-                           (const char *)hashes, (Py_ssize_t)(chosen * sizeof *hashes));
+    answer = Py_BuildValue("y#y#", (const char *)out, (Py_ssize_t)(4 + 6 * taken), (const char *)hashes,
+                           (Py_ssize_t)(chosen * sizeof *hashes));
 done:
     PyMem_RawFree(entries);
     PyMem_RawFree(sorted);

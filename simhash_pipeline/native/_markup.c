@@ -540,7 +540,6 @@ static int style_hides(Page *page, Text style) {
     return answer != NULL ? answer != Py_None : failed(page);
 }
 
-/* blocks._is_hidden */
 static int is_hidden(Page *page, const Open *open) {
     static const Text yes = {(const uint8_t *)"true", 4};
     if (has(open, HIDE) || is_value(page, open, ARIA, yes)) return 1;

@@ -74,17 +74,13 @@ def _has_word(line: str) -> bool:
     """Whether a word stands in the line without which there is no counter."""
     lower, keys = line.lower(), _keys()
     numbered = _DIGIT.search(line) is not None
-    if not (keys.words if numbered else keys.days).isdisjoint(_parted(lower)):
+    spaced = lower.encode("utf-8", "surrogatepass").translate(_SPACES)  # bytes: ten times as fast
+    said = spaced.decode("utf-8", "surrogatepass").split()
+    if not (keys.words if numbered else keys.days).isdisjoint(said):
         return True
     if numbered:
         return not (line.isascii() or keys.characters.isdisjoint(lower))
     return not line.isascii() and keys.unspaced_days.search(lower) is not None
-
-
-def _parted(text: str) -> list[str]:
-    """The text's words."""
-    spaced = text.encode("utf-8", "surrogatepass").translate(_SPACES)  # as bytes: ten times as fast
-    return spaced.decode("utf-8", "surrogatepass").split()
 
 
 def _counted_out(line: str) -> tuple[str, int, str]:

@@ -50,12 +50,8 @@ def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
 
 def hashed(features: Iterable[str]) -> bytes:
     """The same, 16 bytes a feature."""
-    features = list(features)
-    try:
-        "".join(features).encode()
-    except UnicodeEncodeError:  # mmh3 crashes on a lone surrogate
-        return b"".join(map(mmh3.hash_bytes, _encoded(features)))
-    return b"".join(map(mmh3.hash_bytes, features))
+    # As bytes: mmh3 crashes on a lone surrogate.
+    return b"".join([mmh3.hash_bytes(feature.encode("utf-8", "replace")) for feature in features])
 
 
 class TokenHashes:

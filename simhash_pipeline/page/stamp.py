@@ -8,7 +8,6 @@ import json
 import pkgutil
 import re
 import struct
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib import import_module
@@ -72,18 +71,18 @@ def rules() -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     """A text that is the same for equal values alone."""
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+    return json.dumps(value, sort_keys=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
         return ascii(value)
     if isinstance(value, re.Pattern):
-        return f"{value.pattern!a} {int(value.flags)}"
+        return value.pattern, int(value.flags)
     if isinstance(value, struct.Struct):
-        return ascii(value.format)
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(sorted(f'{_text(k)}: {_text(v)}' for k, v in value.items()))}}}"
+        return value.format
     if isinstance(value, AbstractSet):
-        return f"{{{', '.join(sorted(map(_text, value)))}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_text, value))}]"
+        return sorted(value)
     raise TypeError(f"a rule is made of numbers and texts, not {value!r:.80}")
 
 
