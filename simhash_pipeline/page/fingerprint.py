@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
+from importlib.util import find_spec
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,7 +16,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import hash_of, np
-from simhash_pipeline.errors import PageError
+from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.native import MarkupRead
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
@@ -133,8 +134,9 @@ class Fingerprinter:
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
         self._extracts_from_soup = self._extract is not None and parse.asks_for_soup(self._extract)
-        if options.parser != "lxml":
-            parse.check_parser(options.parser)
+        if options.parser == "html5lib" and find_spec("html5lib") is None:
+            rule = "it needs html5lib: pip install 'simhash-pipeline[html5lib]'"
+            raise OptionsError([f"SIMHASH_PARSER is 'html5lib'; {rule}"])
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
