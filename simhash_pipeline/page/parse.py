@@ -60,9 +60,7 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     PageError (kind empty or unparsable) when there is none.
     """
     if parser != "lxml":
-        root = _by_html5lib(source)
-        is_deep = max(level for _, _, level in elements_of(root)) > bounds.MAX_DEPTH
-        return _by_html5lib(bounds.flattened(source)) if is_deep else root
+        return _by_html5lib(source)
     endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
