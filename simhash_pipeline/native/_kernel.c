@@ -25,7 +25,7 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
 /* Entries of the fold table that are no character. */
 enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
-/* Of its other entries: see folding.py's `steady`. */
+/* Of its other entries: see folding.py's `folds`. */
 #define FIRST (1u << 22)
 #define SECOND (1u << 23)
 #define RANK_SHIFT 24

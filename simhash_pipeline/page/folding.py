@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain, pairwise
 
@@ -51,12 +52,12 @@ _LETTERS = {
     "%": "٪",
     "~": "〜",
 }
-# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
-# syllable, no sigma. `_single_fold` sorts out what these hold of others.
-FOLDED_ALONE = (
+# Blocks whose characters fold one by one, or may be sorted and composed with others of these alone:
+# no Latin mark, no part of a Hangul syllable, no sigma.
+FOLDED = (
     "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u060c\u061b-\u064a\u0660-\u066f\u0671-\u06d5"
-    "\u06f0-\u06ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff"
-    "\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
+    "\u06f0-\u06ff\u0900-\u10ff\u1200-\u13ff\u1780-\u17ff\u1e00-\u1eff\u2010-\u2027\u2030-\u205e"
+    "\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
 )
 FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
@@ -66,13 +67,6 @@ _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combini
 # As in _kernel.c.
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
-# Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
-_STEADY = (
-    *range(0x900, 0x1100),
-    *range(0x1200, 0x1400),
-    *range(0x1780, 0x1800),
-    *range(0x1E00, 0x1F00),
-)
 
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
@@ -127,9 +121,9 @@ def _by_table(text: str) -> str | None:
     units = text.replace("…", "...").encode("utf-16-le", "surrogatepass")
     found = np.frombuffer(folds(), np.uint32)[np.frombuffer(units, np.uint16)]
     left = found[found != _DROPPED]
-    if (left >= FIRST).any():
+    if (left >= SECOND).any():
         return None
-    said: bytes = left.astype(np.uint16).tobytes()
+    said: bytes = (left & (FIRST - 1)).astype(np.uint16).tobytes()
     return said.decode("utf-16-le", "surrogatepass")
 
 
@@ -192,16 +186,6 @@ def _without_mark_rows(text: str) -> str:
     return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
 
 
-def _single_fold(character: str) -> str | None:
-    """What it is spelled as whatever stands beside it: a character, or `...`; else None."""
-    fold = unicodedata.normalize("NFKC", character)
-    if fold == "...":
-        return fold
-    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
-        return None
-    return fold.translate(_by_code()) or None
-
-
 def ranges(pattern: str) -> list[tuple[int, int]]:
     """The ranges of a character class, first and last."""
     found = re.findall("(?s)(.)(?:-(.))?", pattern)
@@ -227,39 +211,31 @@ def _by_code() -> dict[int, str]:
 
 @cache
 def folds() -> bytes:
-    """What each unit of UTF-16 is spelled as, as _kernel.c has it: 4 bytes, with `steady` bits."""
+    """What each unit of UTF-16 is spelled as: 4 bytes, a character and bits for _kernel.c.
+
+    The kernel asks the Python of a text where one is to be sorted or composed. So the bits are the
+    combining class, and whether it is the second or the first of a composed one.
+    """
     found = array("I", [_ASK]) * 0x10000
     for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
         found[code] = code
-    for character in characters(FOLDED_ALONE):
-        if (fold := _single_fold(character)) is not None:
-            found[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold)
+    firsts, seconds = map(set, zip(*_pairs(), strict=True))
+    for character in characters(FOLDED):
+        fold = unicodedata.normalize("NFKC", character)
+        if fold == "...":
+            found[ord(character)] = _ELLIPSIS
+        elif len(fold) == 1 and (to := fold.translate(_by_code())):
+            bits = SECOND * (fold in seconds) | FIRST * (fold in firsts)
+            found[ord(character)] = ord(to) | unicodedata.combining(fold) << RANK_SHIFT | bits
     for character in characters(IN_WORDS):
         found[ord(character)] = _DROPPED
-    for code, bits in steady().items():
-        found[code] = ord(_by_code().get(code, chr(code))) | bits
     return found.tobytes()
 
 
-def steady() -> dict[int, int]:
-    """More characters that NFKC leaves as they are, but that it may sort or compose with others.
-
-    Each with bits for the kernel, which asks the Python of a text where one is to be sorted or
-    composed: its combining class, and whether it is the second or the first of a composed one.
-    """
-    split = (unicodedata.decomposition(chr(code)) for code in _STEADY)
-    pairs = [
-        "".join(chr(int(part, 16)) for part in each.split()) for each in split if "<" not in each
-    ]
-    pairs = [
-        each for each in pairs if len(each) == 2 and len(unicodedata.normalize("NFC", each)) == 1
-    ]
-    firsts, seconds = ({pair[at] for pair in pairs} for at in (0, 1))
-    found = {}
-    for code in _STEADY:
-        character = chr(code)
-        is_sorted = unicodedata.combining(character) << RANK_SHIFT
-        bits = is_sorted | SECOND * (character in seconds) | FIRST * (character in firsts)
-        if unicodedata.is_normalized("NFKC", character) and _by_code().get(code) != "":
-            found[code] = bits
-    return found
+def _pairs() -> Iterator[str]:
+    """The two characters of each that is composed of two."""
+    for character in characters(FOLDED):
+        parts = unicodedata.decomposition(character).split()
+        pair = "".join(chr(int(part, 16)) for part in parts if part[0] != "<")
+        if len(pair) == len(parts) == 2 and unicodedata.normalize("NFC", pair) == character:
+            yield pair

@@ -26,7 +26,7 @@ FINGERPRINT_VERSION = 1
 _WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
 _COST_NAMES = """_CHUNK _INVISIBLE _LIKELY _MAX_KNOWN_CHARS _NO_WORD
-    FOLDED_ALONE FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT _STEADY"""
+    FOLDED FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT"""
 _COSTS = frozenset(_COST_NAMES.split())
 
 
