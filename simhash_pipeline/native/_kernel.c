@@ -54,11 +54,11 @@ typedef struct {
 } Slot;
 static Slot *slots = NULL;
 static int is_loaded = 0; /* the dictionary */
-static uint64_t *filter = NULL;
+static uint64_t filter[(1u << FILTER_BITS) / 64];
 static uint32_t nodes = 0;
 static double unknown_weight;
 static double first_weights[HAN_COUNT]; /* of words of one character */
-static double start_p[4], trans_p[4][4], (*emit_p)[4]; /* states B, M, E, S */
+static double start_p[4], trans_p[4][4], emit_p[HAN_COUNT][4]; /* states B, M, E, S */
 
 #if defined(__GNUC__)
 #define PREFETCH(address) __builtin_prefetch(address)
@@ -513,15 +513,6 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
     return 0;
 }
 
-static void free_dictionary(void) {
-    PyMem_RawFree(slots);
-    PyMem_RawFree(filter);
-    PyMem_RawFree(emit_p);
-    slots = NULL;
-    filter = NULL;
-    emit_p = NULL;
-}
-
 /* The weight of a word that occurs so often in a dictionary of so many, as jieba reckons it. */
 static double weight_of(double count, double total) {
     return count > 0 ? log(count) - log(total) : NO_WORD;
@@ -532,27 +523,21 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
     double total = 0, *counts;
-    int fits = 1;
+    int fits;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
                           &emit, &emit_size))
         return NULL;
     if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
-        emit_size != (Py_ssize_t)(HAN_COUNT * sizeof *emit_p))
+        emit_size != sizeof emit_p)
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
     if (is_loaded) Py_RETURN_NONE; /* another thread may be reading it */
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
-    filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
     counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
-    emit_p = PyMem_RawMalloc(HAN_COUNT * sizeof *emit_p);
-    if (!slots || !filter || !counts || !emit_p) {
-        PyMem_RawFree(counts);
-        free_dictionary();
-        return PyErr_NoMemory();
-    }
+    if ((fits = slots != NULL && counts != NULL) == 0) PyErr_NoMemory();
     memcpy(start_p, start, sizeof start_p);
     memcpy(trans_p, trans, sizeof trans_p);
-    memcpy(emit_p, emit, HAN_COUNT * sizeof *emit_p);
+    memcpy(emit_p, emit, sizeof emit_p);
     nodes = HAN_COUNT; /* that of first characters */
     Py_BEGIN_ALLOW_THREADS /* a tenth of a second; nobody reads it before it is loaded */
     for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last && fits;) {
@@ -562,17 +547,15 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
-    for (size_t at = 0; at < SLOTS; at++)
+    for (size_t at = 0; at < SLOTS && fits; at++)
         slots[at].weight = slots[at].key ? weight_of(counts[node_of(&slots[at])], total) : NO_WORD;
-    for (uint32_t c = 0; c < HAN_COUNT; c++) first_weights[c] = weight_of(counts[c], total);
+    for (uint32_t c = 0; c < HAN_COUNT && fits; c++) first_weights[c] = weight_of(counts[c], total);
     Py_END_ALLOW_THREADS
     PyMem_RawFree(counts);
-    if (!fits) {
-        free_dictionary();
-        return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
-    }
-    is_loaded = 1;
-    Py_RETURN_NONE;
+    if ((is_loaded = fits)) Py_RETURN_NONE;
+    PyMem_RawFree(slots);
+    slots = NULL;
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "more than %u nodes", MAX_NODES);
 }
 
 /* ---- the sample of visible text */
