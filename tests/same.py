@@ -81,7 +81,7 @@ def read_otherwise(html: bytes) -> list[str]:
 def _parts(html: bytes) -> dict[str, Any]:
     try:
         page = Page(html, None, Options())
-        parts = {"title": page.title(), "blocks": page.blocks(), "structure": page.structure()}
+        parts = {"title": page.title, "blocks": page.blocks, "structure": page.structure}
         return {**parts, "head": page.head, "cut": page.cut}
     except PageError as error:
         return {"kind": error.kind}
