@@ -159,17 +159,14 @@ def _markup_reader(kernel: Kernel) -> Kernel:
         (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
-    references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
+    # What a number of 128-159 means is windows-1252.
+    numbers = {chr(c): bytes([c]).decode("cp1252", "ignore") or chr(c) for c in range(128, 160)}
+    references = [*html5.items(), *numbers.items()]
     bounds = [blocks.PERMALINK_LEVELS, MAX_LABELS, blocks.MAX_NAME_CHARS, MAX_TITLES]
     bounds += [MAX_ATTRIBUTES, max(map(len, html5))]
     of_blocks = blocks.hint_of, blocks.hides
     kernel.set_markup(references, rows, *of_blocks, tuple(bounds), CLASS_WORD, MIN_U, VOTE)
     return kernel
-
-
-def windows_1252(number: int) -> str:
-    """What a reference's number of 128-159 means."""
-    return bytes([number]).decode("cp1252", "ignore") or chr(number)
 
 
 def _traits(tag: str) -> int:

@@ -98,9 +98,7 @@ _TITLE_WORD = re.compile(
 
 def folded(text: str) -> str:
     """The text in one spelling, and in lower case."""
-    if text.isascii():
-        return text.lower()
-    return "\n".join(map(str.lower, spelled_lines(text.split("\n"))))
+    return lower(spelled(text))
 
 
 def lower(text: str) -> str:
