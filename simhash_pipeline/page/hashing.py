@@ -82,11 +82,8 @@ class TokenHashes:
             return native.kernel.sketch(self._tokens, size)
         rows = self.ngrams(size, SKETCH_BITS)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
-        words = rows.view("<u8")[:, 0]
-        order = np.argsort(words)
-        ordered = words[order]
-        is_first: NDArray[np.bool_] = np.append(True, ordered[1:] != ordered[:-1])[: len(words)]
-        return simhash(rows[order[is_first]])
+        _, firsts = np.unique(rows.view("<u8")[:, 0], return_index=True)
+        return simhash(rows[firsts])
 
 
 def mixed(words: Words) -> Words:
