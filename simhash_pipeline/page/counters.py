@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,10 +26,10 @@ _LETTER = re.compile(r"\w")
 _SKIPPED = "条條次个個則则件量数數"  # between a number and what it counts, or behind that
 _BEHIND = re.compile(rf"\A\s*[{_SKIPPED}]")
 # After a word "12 345" may be two numbers: "Room 12 345 views".
-_NUMBER = r"(?:(?<!\w )\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,:h]\d+)*)"
+_NUMBER = r"(?=\d)(?:(?<!\w )\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,:h]\d+)*)"
 # A number or time, a word (of scripts without spaces a character), or a mark that parts others.
 _TOKEN = re.compile(
-    rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]))?|(?<=\d)[천만억]"
+    rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]))?|[천만억](?<=\d.)"
     rf"|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
 _ASCII_TOKEN = re.compile(  # the same, three times as fast
@@ -36,8 +37,6 @@ _ASCII_TOKEN = re.compile(  # the same, three times as fast
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
-_MAX_TOKENS = 24  # of a counter
-_BEGIN = 3  # characters of a counter by which most words are seen to begin none
 # Of "1 day 3 hours ago" what is left out.
 _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?::\d\d)?")
@@ -49,9 +48,19 @@ _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
 def doubtful(lines: list[str]) -> list[int]:
     """The places of lines that `without_counters` may change: those with a word of a counter."""
-    if native.kernel is not None:
-        return native.kernel.doubtful(lines, MAX_LINE, _keys().words, _keys().days)
-    return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
+    if native.kernel is None:
+        return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
+    keys = _keys()
+    places = native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days)
+    # Those of other scripts are asked at once, as most have none.
+    others = "\n".join([lines[at] for at in places if not lines[at].isascii()]).lower()
+    words = keys.words.intersection(_parted(others))
+    is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
+
+    def may_have_one(line: str) -> bool:
+        return bool(words or keys.characters.search(line)) if _DIGIT.search(line) else is_day
+
+    return [at for at in places if lines[at].isascii() or may_have_one(lines[at])]
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -74,13 +83,17 @@ def _has_word(line: str) -> bool:
     """Whether a word stands in the line without which there is no counter."""
     lower, keys = line.lower(), _keys()
     numbered = _DIGIT.search(line) is not None
-    spaced = lower.encode("utf-8", "surrogatepass").translate(_SPACES)  # bytes: ten times as fast
-    said = spaced.decode("utf-8", "surrogatepass").split()
-    if not (keys.words if numbered else keys.days).isdisjoint(said):
+    if not (keys.words if numbered else keys.days).isdisjoint(_parted(lower)):
         return True
     if numbered:
-        return not (line.isascii() or keys.characters.isdisjoint(lower))
+        return keys.characters.search(line) is not None
     return not line.isascii() and keys.unspaced_days.search(lower) is not None
+
+
+def _parted(text: str) -> list[str]:
+    """The text's words."""
+    spaced = text.encode("utf-8", "surrogatepass").translate(_SPACES)  # as bytes: ten times as fast
+    return spaced.decode("utf-8", "surrogatepass").split()
 
 
 def _counted_out(line: str) -> tuple[str, int, str]:
@@ -107,29 +120,36 @@ def _is_parted(line: str, at: int) -> bool:
 def _said(line: str) -> Iterator[tuple[int, int]]:
     """Where the counters are."""
     lower, tokens = line.lower(), _ASCII_TOKEN if line.isascii() else _TOKEN
-    if _DIGIT.search(lower):
+    if " ago" in lower:
         lower = _BETWEEN.sub(lambda between: " " * len(between[0]), lower)
-    words = tokens.findall(lower)
+    words, keys = tokens.findall(lower), _keys()
     said = ["#" if word[0].isdigit() else word for word in words]
-    for at in range(1, len(said)):
-        if said[at - 1] in ("#", "") and said[at] in _keys().magnitudes:
+    magnitudes, begins = keys.magnitudes, keys.begins
+    for at in [at for at, word in enumerate(said) if word in magnitudes]:
+        if said[max(0, at - 1)] in ("#", ""):
             said[at] = ""
-    keys, begins, last = _keys().kinds, _keys().begins, 0
+    last = 0
     places: list[tuple[int, int]] = []
-    for first, token in enumerate(said):
-        if first < last or token[:_BEGIN] not in begins:
-            continue
-        is_long = "".join(said[first : first + _BEGIN])[:_BEGIN] in begins
-        most = min(len(said), first + (_MAX_TOKENS if is_long else _BEGIN - 1))
-        ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
-        end = next(ends, 0)
-        kind = keys.get("".join(said[first:end]), "")
+    for first in [at for at, word in enumerate(said) if word in begins]:
+        end, kind = _longest(said, first, keys) if first >= last else (0, "")
         if end and not (kind == "count" and _has_score(words, said, first, end)):
             is_day = kind == "day"
             begin, last = _with_clock(words, first, end) if is_day else (first, end)
             places = places or [found.span() for found in tokens.finditer(lower)]
             rest = _BEHIND.sub("", line[places[last - 1][1] :])
             yield places[begin][0], len(line) - len(rest)
+
+
+def _longest(said: list[str], first: int, keys: _Keys) -> tuple[int, str]:
+    """Where the longest counter that begins here ends, and its kind; 0 and "" without one."""
+    text, found = "", (0, "")
+    for at in range(first, len(said)):
+        text += said[at]
+        if text not in keys.begins:
+            break
+        if text in keys.kinds:
+            found = at + 1, keys.kinds[text]
+    return found
 
 
 def _has_score(words: list[str], said: list[str], first: int, end: int) -> bool:
@@ -156,36 +176,36 @@ class _Keys(NamedTuple):
     kinds: dict[str, str]  # by the tokens in a row; age, count or day
     words: set[str]  # the longest of each
     days: set[str]  # the same of days without a number
-    characters: set[str]  # the first of each, of scripts without spaces
+    characters: re.Pattern[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
-    begins: set[str]  # of the texts of `kinds`, by one character, two and three
+    begins: set[str]  # of the texts of `kinds`, by one token, two and all
     magnitudes: set[str]
 
 
 @cache
 def _keys() -> _Keys:
     kinds: dict[str, str] = {}
-    words, days, characters, unspaced = set(), set(), set(), []
+    words, days, characters, begins, unspaced = set(), set(), set(), set(), []
     *lines, magnitudes = _WORDS.splitlines()
     for line in lines:
         kind, _, forms = line.partition(": ")
         for form in forms.split("|"):
             tokens = _TOKEN.findall(form)
-            text, word = "".join(tokens), max([each for each in tokens if each != "#"], key=len)
+            word = max([each for each in tokens if each != "#"], key=len)
             is_count, is_day = kind[:3] == "cou", kind[:3] == "day" and "#" not in form
-            texts: tuple[str, ...] = (text,)
+            rows = [tokens]
             if is_count and "#" in form:
-                texts = (text, text.replace("#", "##"))  # "12 345"
+                rows.append(_TOKEN.findall(form.replace("#", "##")))  # "12 345"
             elif is_count:
-                texts = (f"#{text}", f"{text}#", f"#{text}#")
-            kinds |= dict.fromkeys(texts, kind.split()[0])
+                rows = [["#", *tokens], [*tokens, "#"], ["#", *tokens, "#"]]
+            kinds |= dict.fromkeys(map("".join, rows), kind.split()[0])
+            begins |= {begin for row in rows for begin in accumulate(row)}
             if _UNSPACED.match(word):
                 characters.add(word[0])
                 unspaced += [form] * is_day
             else:
                 words.add(word)
                 days |= {word} if is_day else set()
-    begins = {text[:end] for text in kinds for end in range(1, _BEGIN + 1)}
-    unspaced_days = re.compile("|".join(unspaced))
+    unspaced_days, first = re.compile("|".join(unspaced)), re.compile(f"[{''.join(characters)}]")
     of_numbers = set(magnitudes.partition(": ")[2].split("|"))
-    return _Keys(kinds, words, days, characters, unspaced_days, begins, of_numbers)
+    return _Keys(kinds, words, days, first, unspaced_days, begins, of_numbers)

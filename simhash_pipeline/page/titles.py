@@ -176,9 +176,10 @@ def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     Lines as in `first_line`.
     """
     start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
-    short = [lines[at] for at in _unlinked(blocks) if start <= at < end]
-    words = [line.rpartition(" ")[2] for line in short if len(line) <= MAX_LINE]
-    ends = "\n".join([word for word in words if word[-6:].isascii() and not word.isalpha()])
+    own = [lines[at] for at in _unlinked(blocks) if start <= at < end]
+    short = [line for line in own if len(line) <= MAX_LINE and line[-6:].isascii()]
+    words = [line.rpartition(" ")[2] for line in short]
+    ends = "\n".join([word for word in words if not word.isalpha()])
     return " ".join(islice(dict.fromkeys(_CODE.findall(ends.lower())), _MAX_CODES))
 
 
