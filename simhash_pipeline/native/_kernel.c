@@ -60,12 +60,6 @@ static double unknown_weight;
 static double first_weights[HAN_COUNT]; /* of words of one character */
 static double start_p[4], trans_p[4][4], emit_p[HAN_COUNT][4]; /* states B, M, E, S */
 
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
-
 /* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
 
 typedef struct {
@@ -188,11 +182,6 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     uint32_t singles = 0, next;
     cut->count = 0;
     cut->route[count] = 0;
-    /* Every look-up waits for memory: here all pairs of the run wait together. */
-    for (uint32_t place = 0; place + 1 < count; place++) {
-        uint64_t key = key_of(text[place] - HAN_FIRST, text[place + 1] - HAN_FIRST);
-        if (may_hold(key)) PREFETCH(&slots[place_of(key)]);
-    }
     for (uint32_t place = count; place-- > 0;) {
         const Slot *slot;
         uint32_t last = place, node = text[place] - HAN_FIRST;
@@ -396,7 +385,6 @@ static PyObject *sketch(PyObject *module, PyObject *args) {
     PyObject *given;
     Py_ssize_t size, count;
     size_t room = 16, mask, at;
-    int has_zero = 0;
     char digits[33];
     Votes low = {0}, high = {0};
     uint64_t *seen;
@@ -412,15 +400,10 @@ static PyObject *sketch(PyObject *module, PyObject *args) {
     if (seen == NULL) return PyErr_NoMemory();
     for (Py_ssize_t place = 0; place < count; place++, words += 2) {
         uint64_t hash = ngram(words, (size_t)size);
-        if (hash == 0) {
-            if (has_zero) continue;
-            has_zero = 1;
-        } else {
-            at = (size_t)(hash * salt >> 32) & mask; /* salted: no page can choose its slots */
-            while (seen[at] != 0 && seen[at] != hash) at = (at + 1) & mask;
-            if (seen[at] == hash) continue;
-            seen[at] = hash;
-        }
+        at = (size_t)(hash * salt >> 32) & mask; /* salted: no page can choose its slots */
+        while (seen[at] != 0 && seen[at] != hash) at = (at + 1) & mask;
+        if (seen[at] == hash && hash) continue;
+        seen[at] = hash;
         votes_add(&low, hash);
         votes_add(&high, ngram(words + 1, (size_t)size));
     }
