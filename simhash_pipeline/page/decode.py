@@ -83,8 +83,7 @@ def as_utf8(html: bytes, charset: str | None) -> bytes:
     binary = len(header) - len(header.translate(None, _BINARY_BYTES))
     if binary > _MAX_BINARY_SHARE * len(header) and read_bom(html)[0] is None:
         raise PageError("binary", "the page is binary data, not HTML")
-    is_seven_bit = _ESCAPE in html and _SEVEN_BIT in _declared(html, charset)
-    if _is_plain(html) and not is_seven_bit:
+    if _ESCAPE not in html and _is_plain(html):
         return html
     return decode(html, charset).encode("utf-8", "replace")
 
