@@ -275,8 +275,6 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 def menu_blocks(page: Blocks) -> set[int]:
     """The numbers of the blocks in boilerplate and outside the main box that links fill."""
     boxes = [(start, end) for start, end, hint in page.hints if hint in ("boilerplate", "outside")]
-    if not boxes:
-        return set()
     links_fill = _links_fill(page)
     return {i for box in boxes if links_fill(*box) for i in range(*box)}
 
