@@ -518,13 +518,6 @@ def say_more(values: bytes | None, others: bytes | None) -> bool:
     return values is not None and (others is None or row_of(values) not in rows_in(others))
 
 
-def counted_names(values: bytes, structure_bits: float) -> bytes:
-    """The names, a byte each, whose values count between pages of this distance."""
-    is_same = structure_bits <= _SAME_FIELDS_BITS
-    counted = ((name, value) for name, value in _by_name(values).items() if any(value))
-    return bytes(name for name, value in counted if is_same or not _is_unseen(value))
-
-
 def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
     if values is None or others is None or say_more(values, others):

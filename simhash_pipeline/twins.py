@@ -14,7 +14,6 @@ from simhash_pipeline.item_values import (
     NO_VALUES,
     PART,
     TEXT,
-    counted_names,
     differing,
     has,
     is_row,
@@ -249,11 +248,6 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         text = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     return hash_of(values + text)
-
-
-def counted_values(page: StoredPage, other: StoredPage) -> bytes:
-    """The names, a byte each, of the page's values that count beside the other."""
-    return counted_names(page.item_values or NO_VALUES, _structure_bits(page, other))
 
 
 def items_differ(page: StoredPage, previous: StoredPage) -> bool:

@@ -202,7 +202,7 @@ def copies(language: Language, pages: Sequence[tuple[str, str, PageFingerprint, 
         y += 22
     shown = " ".join(article.text.split("\n")[:2])
     shown = shown[: 1 + max(shown.rfind(". ", 0, 170), shown.rfind("。", 0, 130))]
-    (change,) = text_diff(article.text, copied.text).changes
+    (change,) = text_diff(article.text, copied.text)
     body = [Piece("same", f"{shown} …"), *change]
     y += 8
     for line in _wrapped(body, 276, 14):

@@ -5,24 +5,20 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
-import glob
 import json
 import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
 
-from simhash_pipeline.archive import Fault, Input, parts
+from simhash_pipeline.archive import KEEP, Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
 from simhash_pipeline.archive.parts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
@@ -39,8 +35,6 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
 ENDINGS = (".parquet", ".jsonl")
-TEXTS_A_BATCH = 1_000
-_LOCK = "lock"  # of a folder's job, while it runs
 # SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 OF_PAGE = ("title", "content", "structure", "tokens")
@@ -75,7 +69,7 @@ class DedupJob:
     inputs: Sequence[str]
     to: Path
     options: Options
-    keep: str = "first"  # of ORDERS in parts.py
+    keep: str = "first"  # of KEEP
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
@@ -109,8 +103,6 @@ def dedup(job: DedupJob) -> DedupResult:
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
-    if parts.is_our_script() and not any(each.endswith(".parquet") for each in job.inputs):
-        parts.leave_pandas_out()  # which reads the nanoseconds of Parquet
     parts.fingerprinter(job.options)
     # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
@@ -127,7 +119,7 @@ def dedup(job: DedupJob) -> DedupResult:
             again = "run the same command again once nothing writes to it"
             raise ArchiveError(f"{changed[0]} has changed while it was read; {again}")
 
-    with scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder:
+    with scratch_folder(job.to.with_name(f".{job.to.name}.parts")) as folder:
         try:
             return _run(job, inputs, folder, refuse_changed)
         except (ArchiveError, OSError):
@@ -147,7 +139,7 @@ def _run(
         counts = [*engine.rows(COUNTS)]
         write_drop_log(engine, log, job, counts)
         if job.store is not None:
-            fill_store(engine, job.store, job.options, parts.ORDERS[job.keep])
+            fill_store(engine, job.store, job.options, KEEP[job.keep][1])
         if job.texts is not None:
             write_texts(engine, job.texts)
         if job.copies is not None:  # last, as it fails if a folder's copy exists
@@ -168,7 +160,7 @@ def _state(name: str) -> object:
     """What changes with an input: size, time and number of its file, or of a folder's pages."""
     path = Path(name)
     try:
-        files = [page for page, _ in Folder(path).files()] if path.is_dir() else [path]
+        files = Folder(path).files() if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
     except OSError:  # a store's URL, or it is gone
         return None
@@ -195,10 +187,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
     reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
     with parts.workers() as pool:
         written = reading.parts(pool)
-        # One judge is enough to follow the readers. Several are worth to be waited for only where
-        # the readers don't take all cores, as with pages of stores.
-        in_order = job.keep == "first" and job.options.scope == "all"
-        if in_order:
+        if job.keep == "first":  # one judge follows the readers
             for _, drops in parts.judge_parts(written, folder, job.options):
                 reading.dropped += drops
         deque(written, maxlen=0)
@@ -206,8 +195,8 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
             if not reading.pages:
                 write_faults(reading.faults, job.faults)
             raise ArchiveError(reason)
-        if not in_order:
-            parts.judge_sorted(pool, folder, job.options, job.keep)
+        if job.keep != "first":
+            parts.judge_sorted(folder, job.options, job.keep, reading.pages)
     pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
 
@@ -304,25 +293,21 @@ def copy_name(name: str) -> str:
 
 
 @contextmanager
-def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
-    """A folder of this name and more until the end of the block; those of killed jobs go first."""
-    parent.mkdir(parents=True, exist_ok=True)
-    for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
-        with suppress(OSError, Timeout), FileLock(lock, timeout=0):
-            shutil.rmtree(lock.parent, ignore_errors=True)
-    with TemporaryDirectory(prefix=prefix, dir=parent) as folder, FileLock(Path(folder, _LOCK)):
-        try:
-            yield Path(folder)
-        except OSError as error:
-            error.filename = error.filename or str(parent.resolve())  # a full disk's names no file
-            raise
+def scratch_folder(folder: Path) -> Iterator[Path]:
+    """An empty folder until the end of the block; what a killed job left in it goes first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_copies(
     engine: Engine, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
 ) -> None:
     """Copy each input without its dropped pages; all are moved into place after the check."""
-    with scratch_folder(".copies-", folder) as scratch:
+    with scratch_folder(folder / f".copies-{engine.folder.name}") as scratch:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
             rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
@@ -336,15 +321,13 @@ def write_copies(
 
 def write_texts(engine: Engine, to: Path) -> None:
     """Write URL, title and text of each kept page, without what its template repeats."""
-    known: dict[tuple[str, str], bytes] = {}
-    for file in sorted(engine.folder.glob("kept-*.sqlite")):
-        with SqliteStore(file) as kept:
-            known |= {(space, host): texts for space, host, texts in kept.all_repeated_text()}
+    with SqliteStore(engine.folder / parts.KEPT_STORE) as kept:
+        known = {(space, host): texts for space, host, texts in kept.all_repeated_text()}
     rows = engine.rows(
         f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
         f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
     )
-    with scratch_folder(f"{to.name}.parts-", to.parent) as scratch:
+    with scratch_folder(to.with_name(f".{to.name}.parts")) as scratch:
         part = scratch / to.name
         with part.open("w", encoding="utf-8") as lines:
             for row in rows:
@@ -364,12 +347,9 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
     """)
     texts = (PageText(**row) for row in rows if options.keep_text)
-    with open_store(url) as store:
+    with open_store(url) as store, SqliteStore(engine.folder / parts.KEPT_STORE) as kept:
         store.stamp(stamp_for(options))
-        for file in sorted(engine.folder.glob("kept-*.sqlite")):
-            with SqliteStore(file) as kept:
-                for repeated_text in kept.all_repeated_text():
-                    store.put_repeated_text(*repeated_text)
-                store.insert_many(kept.pages())
-        while batch := list(islice(texts, TEXTS_A_BATCH)):
-            store.keep_texts(batch)
+        for repeated_text in kept.all_repeated_text():
+            store.put_repeated_text(*repeated_text)
+        store.insert_many(kept.pages())
+        store.keep_texts(texts)

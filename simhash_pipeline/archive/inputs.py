@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import stat
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,7 +24,6 @@ KINDS = (
     "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .json, .csv, also .gz), a "
     "Parquet file, a folder of .html files, or a store"
 )
-NOT_FOLLOWED = "it is a link or no ordinary file, and was left alone"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
@@ -39,7 +36,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
             return StoredPages(name)
         return _in_files(Path(name), options, time_field)
     except OSError as error:
-        raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
+        raise ArchiveError(f"{error.filename or name} can't be read: {error.strerror}") from error
     except StoreError as error:  # of its parameters
         raise ArchiveError(str(error)) from error
 
@@ -78,12 +75,12 @@ class Folder:
         return len(self.files())
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, (file, fault) in enumerate(self.files(), 1):
-            yield _file_page(file, fault), number
+        for number, file in enumerate(self.files(), 1):
+            yield _file_page(file), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
-        dropped = {file for number, (file, _) in enumerate(self.files(), 1) if number in without}
+        dropped = {file for number, file in enumerate(self.files(), 1) if number in without}
 
         def left_out(folder: str, names: list[str]) -> list[str]:
             files = {name: Path(folder, name) for name in names}
@@ -95,17 +92,16 @@ class Folder:
             file, _, reason = error.args[0][0]
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
-    def files(self) -> list[tuple[Path, str | None]]:
-        """HTML files, and what is not read, with the reason; sorted."""
+    def files(self) -> list[Path]:
+        """The HTML files, sorted; OSError if a folder can't be read."""
+
+        def stop(error: OSError) -> None:
+            raise error
+
         suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
-        unread, found = list[OSError](), list[tuple[Path, str | None]]()
-        for folder, folders, names in os.walk(self.path, onerror=unread.append):
-            files = [Path(folder, n) for n in names if Path(n).suffix.lower() in suffixes]
-            links = [path for name in folders if (path := Path(folder, name)).is_symlink()]
-            found += [(file, None if _is_ordinary(file) else NOT_FOLLOWED) for file in files]
-            found += [(link, NOT_FOLLOWED) for link in links]
-        found += [(Path(error.filename), error.strerror) for error in unread]
-        return sorted(found, key=itemgetter(0))
+        there = os.walk(self.path, onerror=stop)
+        found = (Path(folder, name) for folder, _, names in there for name in names)
+        return sorted(f for f in found if f.suffix.lower() in suffixes and _is_ordinary(f))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +130,12 @@ class StoredPages:
 
 
 def _is_ordinary(path: Path) -> bool:
-    """Whether it is a file or folder itself; also for one that is gone, which says so when read."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return True
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    """Whether it is a file or folder itself."""
+    return not path.is_symlink() and (path.is_file() or path.is_dir())
 
 
-def _file_page(file: Path, fault: str | None) -> Record:
+def _file_page(file: Path) -> Record:
     try:
-        if fault is None:
-            source = Source(file.read_bytes(), file.resolve().as_uri())
-            return Page(source, file.stat().st_mtime)
+        return Page(Source(file.read_bytes(), file.resolve().as_uri()), file.stat().st_mtime)
     except OSError as error:
-        fault = str(error.strerror)
-    return Fault("unreadable", fault, str(file))
+        return Fault("unreadable", str(error.strerror), str(file))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from simhash_pipeline.archive import parts
+from simhash_pipeline.archive import KEEP, parts
 from simhash_pipeline.archive.dedup import COUNTS, RESULT
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.parquet import page_columns, rows
@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("source", help="Parquet files with the columns url and html")
     parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
-    parser.add_argument("--keep", choices=parts.ORDERS, default="first")
+    parser.add_argument("--keep", choices=KEEP, default="first")
     parser.add_argument("--time-field")
     parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
     given = parser.parse_args()
@@ -114,8 +114,8 @@ def judged(
     """The result of the rows in a folder, where the verdicts are written; `files`: the inputs."""
     files.createOrReplaceTempView("input")
     spark.read.parquet(f"{folder}/rows").createOrReplaceTempView("page")
-    apart, order = parts.shared_by(options), parts.ORDERS[keep]
-    rows = spark.sql(f"{parts.TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {order}")
+    apart = "namespace, site" if options.scope == "site" else "namespace"  # are never compared
+    rows = spark.sql(f"{parts.TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {KEEP[keep][1]}")
     found = rows.mapInArrow(partial(_verdicts, options=options), from_arrow_schema(parts.VERDICTS))
     found.write.mode("overwrite").parquet(f"{folder}/verdicts")
     spark.read.parquet(f"{folder}/verdicts").createOrReplaceTempView("verdict")

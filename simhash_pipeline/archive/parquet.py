@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Record
-from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
+from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import heard
 from simhash_pipeline.options import Options
@@ -21,7 +21,6 @@ ROWS_A_BATCH = 16
 BATCH_BYTES = 64_000_000
 BUFFER_BYTES = 1 << 20  # of a column; without it, or with pre_buffer, a row group is read whole
 ROWS_A_GROUP = 500  # that are written together
-_UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,8 @@ class ParquetPages:
         file = self._opened()
         there = {column.name: str(column.type) for column in file.schema_arrow}
         columns = page_columns(self.path, there, self.options, self.time_field)
-        found = chain.from_iterable(map(self._rows, self._batches(file, columns)))
+        batches = self._batches(file, columns)
+        found = chain.from_iterable(rows(batch, self.time_field) for batch in batches)
         for number, row in enumerate(found, 1):
             yield item_page(row, f"row {number:,}", self.options, self.time_field), number
 
@@ -73,14 +73,6 @@ class ParquetPages:
                     yield batch
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
-
-    def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any] | str]:
-        """Its rows; a message in place of one that is too long."""
-        if batch.nbytes > MAX_ROW_BYTES:
-            each = (batch.slice(number, 1) for number in range(batch.num_rows))
-            most = MAX_ROW_BYTES
-            return [TOO_LONG if b.nbytes > most else rows(b, self.time_field)[0] for b in each]
-        return [*rows(batch, self.time_field)]
 
     def _opened(self) -> Any:
         try:
@@ -115,15 +107,12 @@ def page_columns(
 def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
     """A batch's rows, times in Unix seconds, as datetime has no nanoseconds and no year 10000."""
     place = batch.schema.get_field_index(time_field or "")
-    if place >= 0 and pa.types.is_date(batch.schema.types[place]):
-        midnights = batch.column(place).cast(pa.timestamp("ms"))
-        batch = batch.set_column(place, time_field, midnights)
-    if place >= 0 and pa.types.is_timestamp(batch.schema.types[place]):
-        units = batch.column(place).cast(pa.int64()).cast(pa.float64(), safe=False)
-        import pyarrow.compute as pc  # 20 MB, with numpy
-
-        seconds = pc.divide(units, float(_UNITS_A_SECOND[batch.schema.types[place].unit]))
-        batch = batch.set_column(place, time_field, seconds)
+    kind = batch.schema.types[place]
+    if place >= 0 and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        times = batch.column(place).cast(pa.timestamp("ms", getattr(kind, "tz", None)), safe=False)
+        millis = times.cast(pa.int64()).to_pylist()
+        seconds = [None if each is None else each / 1_000 for each in millis]
+        batch = batch.set_column(place, time_field, pa.array(seconds, pa.float64()))
     columns = map(_values, batch.columns)
     return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
 

@@ -6,7 +6,6 @@ another, as a crawl that meets them in this order:
 
     --keep first    rows in the order of the inputs, judged as soon as they are written
     another         all rows, sorted
-    SCOPE = "site"  all rows, shared out by site among several judges, each share sorted
 """
 
 import glob
@@ -18,7 +17,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -80,9 +79,10 @@ ROWS = pa.schema(
 _FIELDS = [one.name for one in COLUMNS]
 STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
 ROWS_A_BATCH = 1_000
+KEPT_STORE = "kept.sqlite"  # of the judge, in the folder
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
-# The columns of ROWS that verdicts and ORDERS depend on.
+# The columns of ROWS that verdicts and KEEP depend on.
 JUDGED_BY = (
     *("position", "url", "blocks", "item_names", "time", "text_chars", "is_canonical"),
     *STORED,
@@ -102,7 +102,6 @@ VERDICTS = pa.schema(
         ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
-ORDERS = {name: order for name, (_, order) in KEEP.items()}
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
@@ -111,10 +110,10 @@ def workers() -> Iterator[Executor]:
     """A process for each core; ArchiveError if one of them dies.
 
     Not forked: a fork of a process with threads may hang, and not every system forks. They don't
-    see the command's script, which each would import, and Scrapy with it: 47 MB and 0.3 s.
+    see the program's script, which each would import, and Scrapy with it: 47 MB and 0.3 s.
     """
     main = vars(sys.modules["__main__"])
-    hidden = {each: main.get(each) for each in ("__file__", "__spec__") if is_our_script()}
+    hidden = {each: main.get(each) for each in ("__file__", "__spec__")}
     main.update(dict.fromkeys(hidden))
     spawn = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(os.cpu_count() or 1, spawn, initializer=_begin_worker)
@@ -154,12 +153,6 @@ def leave_pandas_out() -> None:
         with suppress(Exception):
             pa.array([])
         del modules["pandas"]
-
-
-def is_our_script() -> bool:
-    """Whether the program is bin/scrapy, scrapy.exe/__main__.py, scrapy/__main__.py, or simhash."""
-    path = Path(getattr(sys.modules["__main__"], "__file__", None) or "")  # none in a notebook
-    return (path.parent if path.stem == "__main__" else path).stem in ("scrapy", "simhash")
 
 
 @dataclass(slots=True)
@@ -305,11 +298,6 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def shared_by(options: Options) -> str:
-    """SQL: columns; pages with different values in them are never compared."""
-    return "namespace, site" if options.scope == "site" else "namespace"
-
-
 def judge_rows(
     batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
 ) -> Iterator[pa.RecordBatch]:
@@ -353,51 +341,17 @@ def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterat
 
     The numbers of pages and drops that were added.
     """
-    return _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options)
+    return _written(chain.from_iterable(map(_rows_of, parts)), folder, options)
 
 
-def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:
-    """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`.
-
-    Pages that are never compared are shared out among judges, each in a process of the pool.
-    """
-    apart = shared_by(options)
-    with sql_on(folder) as engine:
-        (all_,) = engine.rows(
-            f"SELECT count(*) AS pages, count(DISTINCT ({apart})) AS apart "
-            "FROM page WHERE key IS NOT NULL"
-        )
-    shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
-    work, drops = (folder, options, keep, shares), 0
-    with progress_bar("pages", all_["pages"], "judging") as advance:
-        if shares == 1:
-            for pages, dropped in _share_judged(0, *work):
-                drops += dropped
-                advance(pages, f"{drops:,} drops")
-            return
-        for judge in as_completed(pool.submit(_judge_share, n, *work) for n in range(shares)):
-            advance(judge.result())
-
-
-def _judge_share(*work: Any) -> int:
-    """How many pages the share has."""
-    return sum(pages for pages, _ in _share_judged(*work))
-
-
-def _share_judged(
-    share: int, folder: Path, options: Options, keep: str, shares: int
-) -> Iterator[tuple[int, int]]:
-    """Judge the share with this number, from 0; as `_written`."""
-    apart = shared_by(options)
-    # Dealt like cards, the largest first.
-    number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
-    dealt = (
-        f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
-        f"QUALIFY {number} % {shares} = {share}"
-    )
-    with sql_on(folder, shares) as engine:
-        rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
-        yield from _written(rows, folder, share, options)
+def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
+    """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_parts`."""
+    drops = 0
+    with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
+        rows = engine.batches(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
+        for judged, dropped in _written(rows, folder, options):
+            drops += dropped
+            advance(judged, f"{drops:,} drops")
 
 
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
@@ -409,12 +363,12 @@ def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _written(
-    batches: Iterable[pa.RecordBatch], folder: Path, share: int, options: Options
+    batches: Iterable[pa.RecordBatch], folder: Path, options: Options
 ) -> Iterator[tuple[int, int]]:
     """The numbers of pages and drops of each batch whose verdicts were written."""
     with (
-        SqliteStore(folder / f"kept-{share}.sqlite") as store,
-        pq.ParquetWriter(folder / f"verdicts-{share}.parquet", VERDICTS) as file,
+        SqliteStore(folder / KEPT_STORE) as store,
+        pq.ParquetWriter(folder / "verdicts.parquet", VERDICTS) as file,
     ):
         for verdicts in judge_rows(batches, options, store):
             file.write_batch(verdicts)
@@ -435,7 +389,7 @@ class Engine:
 
     def add_verdicts(self, names: Sequence[str]) -> None:
         """Add the table `verdict`, and `input` with the inputs' names, once all are judged."""
-        self.see("verdict", "verdicts-*")
+        self.see("verdict", "verdicts")
         # Not from a table of Arrow, which would import pandas: 40 MB.
         self.connection.execute("CREATE TABLE input (place INTEGER, name VARCHAR)")
         self.connection.executemany("INSERT INTO input VALUES (?, ?)", [*enumerate(names)])
@@ -460,16 +414,15 @@ class Engine:
 
 
 @contextmanager
-def sql_on(folder: Path, shares: int = 1) -> Iterator[Engine]:
+def sql_on(folder: Path) -> Iterator[Engine]:
     """SQL on one machine, on the table `page` of the parts in a folder.
 
-    It uses the disk when memory is full. `shares` is the number of processes that share the memory
-    and the cores. Errors, as for a full disk, are raised as ArchiveError.
+    It uses the disk when memory is full. Errors, as for a full disk, are raised as ArchiveError.
     """
     import duckdb  # workers do without: 11 MB and 0.1 s
 
     config: dict[str, Any] = {
-        "memory_limit": f"{MEMORY_PERCENT // shares}%",
+        "memory_limit": f"{MEMORY_PERCENT}%",
         "temp_directory": str(folder / "sorting"),
         "threads": 1,  # each takes 10 MB; a million rows are written in 4 s
     }

@@ -190,12 +190,7 @@ class WarcFile:
             return Skipped(mime or "no content type")
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(f"status {status}")
-        try:
-            html = self._body(raw) if is_response else raw.raw_stream.read(self.max_page_bytes + 1)
-        except ImportError as error:
-            needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
-            message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
-            return Fault("encoding", message, f"byte {at:,}")
+        html = self._body(raw) if is_response else raw.raw_stream.read(self.max_page_bytes + 1)
         if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
             return Skipped(mime or "no content type")
         source = Source(html, url, http_content_type_encoding(content_type))
@@ -262,7 +257,7 @@ def unpacked(stream: Any, codings: str, most: int) -> bytes:
 
     `codings` are their names in the headers, in the order in which they were applied. What isn't
     packed as they say stays as it is: archives often hold decoded pages under the server's headers.
-    ImportError for one that needs a package; errors of these packages for damage.
+    Errors of zlib and these packages for damage.
     """
     names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
     known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]

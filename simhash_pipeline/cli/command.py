@@ -1,7 +1,6 @@
 """What commands share: their shape, their store and drop log, results, and written files."""
 
 import argparse
-import os
 import shlex
 import sys
 import uuid
@@ -150,10 +149,10 @@ class Command:
 
     def _store_of(self, spider: str) -> NamedStore:
         options = Options.from_settings(settings_of_spider(spider, self.settings))
-        return NamedStore(_store_url(store_url(options, spider)), options)
+        return NamedStore(url_of_store(store_url(options, spider)), options)
 
     def store_at(self, url_or_file: str) -> NamedStore:
-        return NamedStore(_store_url(url_or_file), self.options)
+        return NamedStore(url_of_store(url_or_file), self.options)
 
     def log(self) -> DropLogFile:
         """The newest of `logs`, which is reported on stderr if there are several."""
@@ -189,12 +188,6 @@ class Command:
         return [*map(DropLogFile, logs.values())]
 
 
-def _store_url(url_or_file: str) -> str:
-    file = Path(url_or_file)
-    has_bare_name = file.is_file() and not file.is_absolute()
-    return url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
-
-
 def _shown_path(path: Path) -> str:
     """The path, relative to the current directory if it is below."""
     here = Path.cwd()
@@ -228,9 +221,7 @@ def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
     except OSError as error:
         if error.filename is not None and str(error.filename) != str(part):
             raise  # of another file, which it names
-        # Arrow's own words for it name the part.
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise SimhashError(f"{path}: {reason}") from error
+        raise SimhashError(f"{path}: {error.strerror}") from error
     finally:
         with suppress(OSError):  # it isn't there, or no file can be there
             part.unlink()
@@ -261,13 +252,6 @@ def iso(seconds: float) -> str:
 def minute(time: float | str) -> str:
     """Unix seconds, or a time in JSON, for people, in UTC: 2026-11-03 10:12."""
     return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
-
-
-def whole(text: str) -> int:
-    """A whole number from 1 on."""
-    if text.isdecimal() and int(text):
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
 
 
 def share(text: str) -> float:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 import numpy as np
 from scrapy.exceptions import UsageError
@@ -23,22 +23,13 @@ from simhash_pipeline.cli.command import (
     counted,
     minute,
     text_of,
-    whole,
 )
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.summary import (
-    CLOSEST,
-    MAX_RUNS,
-    Doubt,
-    Summary,
-    measures,
-    rank,
-    why_rejected,
-)
-from simhash_pipeline.review.web_page import Neighbours, write_web_page
+from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
+from simhash_pipeline.review.web_page import write_web_page
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
@@ -207,7 +198,7 @@ def _kept_near(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     if not summary.drops:
-        return "no drops that match" if summary.other_runs and not summary.runs_seen else "no drops"
+        return "no drops"
     verb = "would be dropped" if summary.dry == summary.drops else "dropped"
     dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
@@ -229,9 +220,6 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.drops:
         first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
-    if summary.other_runs:
-        least = "at least " if len(summary.other_runs) == MAX_RUNS else ""
-        yield f"{least}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
@@ -290,7 +278,7 @@ class ReportCommand(_DropsCommand):
         return log.exit_code()
 
 
-def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
+def _neighbours(stores: Sequence[Store], options: Options) -> dict[str, Any] | None:
     """How near the kept pages of the first store are to each other; None without a store."""
     if not stores:
         return None
@@ -301,7 +289,7 @@ def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
         if page.content is not None and page.namespace == options.namespace
     ]
     counts = nearest_distances(values, DRAWN_NEIGHBOURS, seed=0)
-    return Neighbours(counts, len(values)) if counts else None
+    return {"counts": counts, "pages": len(values)} if counts else None
 
 
 class RulesCommand(Command):
@@ -315,7 +303,7 @@ class RulesCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         what = "drop logs, with their spiders' stores (default: the one of this project)"
         parser.add("logs", what, nargs="*", type=Path)
-        parser.add("--min-support", "how many drops a rule must explain", type=whole, default=3)
+        parser.add("--min-support", "how many drops a rule must explain", type=int, default=3)
         what = "make a rule of this query key in any case"
         parser.add("--take", what, action="append", metavar="KEY")
         parser.add("-o, --output", "write the rules to this JSON file", type=Path)

@@ -2,13 +2,12 @@
 
 import json
 import shlex
-import signal
 import sys
 import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -202,8 +201,7 @@ class DedupCommand(Command):
 
     def run(self) -> int:
         try:
-            with _exit_on_sigterm():
-                record = self._dedup()
+            record = self._dedup()
         except ImportError as error:
             how = f"{error.name} is missing: pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"dedup needs the extra `archive`; {how}") from error
@@ -214,8 +212,11 @@ class DedupCommand(Command):
     def _dedup(self) -> dict[str, Any]:
         """How many pages were kept and dropped, and the files that were written."""
         from simhash_pipeline.archive.dedup import DedupJob, dedup
+        from simhash_pipeline.archive.parts import leave_pandas_out
 
         given = self.arguments
+        if not any(each.endswith(".parquet") for each in given.inputs):  # in nanoseconds
+            leave_pandas_out()
         job = DedupJob(
             to=given.output,
             options=self.options,
@@ -228,16 +229,6 @@ class DedupCommand(Command):
         return asdict(done) | {
             name: str(path) for name, path in written.items() if path is not None
         }
-
-
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Unwind the stack when the process is told to end, so that temporary files are removed."""
-    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _sums(record: Mapping[str, Any], *, names_no_fields: bool) -> Iterator[Line]:

@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
@@ -24,14 +23,12 @@ from simhash_pipeline.cli.command import (
     fields,
     minute,
     text_of,
-    whole,
 )
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -40,7 +37,7 @@ from simhash_pipeline.review.comparison import compare, marked, text_diff, verdi
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
-from simhash_pipeline.twins import counted_values, similarity
+from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
@@ -182,7 +179,7 @@ class CompareCommand(_PagesCommand):
 
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
-        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
+        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
 
     def run(self) -> int:
         a, b = map(self.reader(), self.arguments.page_names)
@@ -195,7 +192,7 @@ class CompareCommand(_PagesCommand):
         yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
         yield ""
         apart = distances(a, b)
-        yield distance_grid(a, b, apart, _limits(self.options), _found_by(verdict))
+        yield _judged_grid(a, b, verdict, self.options)
         yield ""
         yield Heading(_verdict(verdict, apart, self.options))
         yield ""
@@ -227,15 +224,16 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
     is_near = not options.second_look if content is None else content <= limit
     if options.match == "structure" or verdict.reason == "thin" or is_near:
         return "A is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
-    if content is None:
-        same = f"{_SAME['address']} or {_SAME['item']}"
-        return f"one of them has too little text. Such twins have {same}."
-    far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}."
+    far = "one of them has too little text."
+    if content is not None:
+        far = f"the contents differ in {counted(content, 'bit')}, and twins are within {limit}."
     if not options.second_look:
         return far
-    same = f"{_SAME['address']}, {_SAME['item']}, or, in two templates or sites, {_SAME['sketch']}"
     sketches = counted(options.sketch_distance, "bit")
-    return f"{far} Other twins have {same} and sketches within {sketches}."
+    return (
+        f"{far} Other twins have the same declared address, item text or row, or, in two templates "
+        f"or sites, the same longest paragraph or minhash and sketches within {sketches}."
+    )
 
 
 def _share(page: PageFingerprint) -> str:
@@ -247,78 +245,49 @@ Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 _NEAR = "near miss"
-# What made the pages candidates, by the reason of the drop.
-_SAME = {
-    "sketch": "the same longest paragraph or minhash",
-    "address": "the same declared address",
-    "item": "the same item text or row",
-    "thin": "the same title and text",
-    "error page": "the same error page pattern",
-    "answer": "your answer",
-    "canonical": "the same declared address",
-    "changed": "the same URL",
-    "unchanged": "the same URL",
-    _NEAR: "the same address, item, paragraph or minhash",
-}
 
 
-def _limits(options: Options) -> dict[str, Any]:
-    looks = {} if options.second_look else {"sketch_distance": "not used"}
-    return fields(options, *THRESHOLDS) | looks
-
-
-def _found_by(verdict: Verdict) -> str | None:
-    """See `distance_grid`."""
+def _judged_grid(a: Seen, b: Seen, verdict: Verdict, options: Options) -> Grid:
+    """As the options judge B if A is stored."""
     decides = verdict.dropped or verdict.reason in ("canonical", "changed", "unchanged")
-    return verdict.reason if decides else verdict.rejected_by and _NEAR
+    found_by = verdict.reason if decides else _NEAR if verdict.rejected_by else ""
+    looks = {} if options.second_look else {"sketch_distance": "not used"}
+    limits = fields(options, *THRESHOLDS) | looks
+    return distance_grid(a, b, distances(a, b), limits, found_by)
 
 
 def distance_grid(
-    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], found_by: str | None = None
+    a: Seen, b: Seen, apart: Distances, limits: Mapping[str, Any], found_by: str = ""
 ) -> Grid:
-    """The fingerprints, their distances, and the distances up to which pages are twins.
+    """The fingerprints, their distances, and the limits that counted.
 
-    `found_by` is a drop's reason, or "near miss", or None if A was no candidate: another address or
-    item's text may come first.
+    `found_by` is a drop's reason, or "near miss", or "" if A was no candidate.
     """
+    match, is_twin = limits["match"], found_by not in ("", _NEAR)
+    used = {"content": ("content", "sketch"), "structure": ("structure",)}.get(match, tuple(_BITS))
+    if is_twin:
+        used = (*DECIDING.get(found_by, ()), *(["structure"] if match == "both" else []))
     rows: list[tuple[str, ...]] = [("", "A", "B", "differ in", "limit")]
     for name, bits in _BITS.items():
         shown = ["", ""]  # sketches are too long to be read side by side
         if name != "sketch":
             shown = [fingerprint_hex(getattr(page, name)) or "none" for page in (a, b)]
-        distance = getattr(apart, name)
+        distance, limit = getattr(apart, name), limits[f"{name}_distance"]
         differ = "-" if distance is None else f"{distance} of {bits} bits"
-        rows.append((name, *shown, differ, _limit(name, distance, limits, found_by)))
+        is_far = distance is not None and isinstance(limit, int) and distance > limit
+        if name not in used or (is_far and (is_twin or (found_by and name == "content"))):
+            limit = "not used"
+        rows.append((name, *shown, differ, str(limit)))
     return Grid(rows)
 
 
-def _limit(name: str, bits: int | None, limits: Mapping[str, Any], found_by: str | None) -> str:
-    """The limit that decided, if one did; else, of contents, what was used instead."""
-    limit, match = limits[f"{name}_distance"], limits["match"]
-    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
-    used = by_match.get(match, tuple(_BITS))
-    is_twin = found_by not in (None, _NEAR)
-    if is_twin:
-        used = (*DECIDING.get(found_by or "", ()), *(["structure"] if match == "both" else []))
-    is_far = bits is not None and isinstance(limit, int) and bits > limit
-    is_passed = is_far and (is_twin or (found_by == _NEAR and name == "content"))
-    if name in used and not is_passed:
-        return str(limit)
-    is_known = is_twin or match in ("content", "both")  # else their structures may be near
-    same = _SAME.get(found_by or "") if name == "content" and is_known else None
-    return f"not used: {same}" if same else "not used"
-
-
 def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
-    diff = text_diff(text_a, text_b)
-    changes = diff.changes
+    changes = text_diff(text_a, text_b)
     yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
         yield f"  {marked(change)}"
     if len(changes) > limit:
         yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
-    if diff.words_left_out:
-        yield f"  {diff.words_left_out:,} words at the ends of long texts were not compared."
 
 
 class ExplainCommand(Command):
@@ -333,7 +302,7 @@ class ExplainCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         parser.add("url", "the page's URL, as the crawl requested it, or its file")
         parser.add_log()
-        parser.add("--limit", "at most this many changes of the words", type=whole, default=10)
+        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
 
     def run(self) -> int:
         arguments = self.arguments
@@ -342,40 +311,31 @@ class ExplainCommand(Command):
         logs: list[DropLogFile] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
             logs = self.logs()
-        line, runs = self._last_line(logs, key)
+        line = self._last_line(logs, key)
         named = self._line_stores(line)
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
             if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                runs = [run for run in runs if _ran_at(run, kept[0].first_seen)]
-                explained = chain(_known_before(runs, line), self._explained_kept(*kept))
+                print_lines(chain(_dropped_before(line), self._explained_kept(*kept)))
             elif line is not None:
-                runs = [run for run in runs if run.run == line.run and line.is_near_miss]
-                explained = chain(_known_before(runs), self._explained_line(line, stores))
+                print_lines(self._explained_line(line, stores))
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
                 return max([1, *(log.exit_code() for log in logs)])
-            print_lines(explained)
         return max((log.exit_code() for log in logs), default=0)
 
-    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> tuple[Drop | None, list[Run]]:
-        """The URL's last drop or near miss, in the namespace of its spider, or of any spider.
-
-        And the runs of this spider, or of any.
-        """
+    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
+        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
         last, spider = None, self.arguments.spider
-        runs: list[Run] = []
-        for record in chain.from_iterable(logs):
-            if spider not in (None, record.spider):
+        for drop in chain.from_iterable(logs):
+            if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
-            if isinstance(record, Run):
-                runs.append(record)
-            elif page_key(record.url) == key and (last is None or record.time >= last.time):
-                options = Options.from_settings(settings_of_spider(record.spider, self.settings))
-                last = record if record.namespace == options.namespace else last
-        return last, runs
+            if page_key(drop.url) == key and (last is None or drop.time >= last.time):
+                options = Options.from_settings(settings_of_spider(drop.spider, self.settings))
+                last = drop if drop.namespace == options.namespace else last
+        return last
 
     def _line_stores(self, line: Drop | None) -> list[NamedStore]:
         """The named store; else all stores of the project that are there, that of the line first.
@@ -434,7 +394,7 @@ class ExplainCommand(Command):
         why = "it is near a page that is stored too; one of them was kept before the other was."
         yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
         yield from _titles(near, page, "kept", named.name)
-        yield from ("", distance_grid(near, page, apart, _limits(options), _found_by(verdict)))
+        yield from ("", _judged_grid(near, page, verdict, options))
         alike = similarity(page, near, partial(store.repeated_text, page.namespace))
         yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
 
@@ -448,9 +408,6 @@ class ExplainCommand(Command):
     ) -> Iterator[Line]:
         """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
         yield ""
-        if not a.first_seen:
-            where = "no store here has it; --store names another."
-            yield from (f"The fingerprints of A are not known: {where}", "")
         text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
         if text_a is None or text_b is None:
             yield "The texts of the pages were not kept. To compare them:"
@@ -465,38 +422,15 @@ class ExplainCommand(Command):
             yield Heading("Values of their items that differ")
             values = [(name, *(item.get(name, "") for item in items)) for name in names]
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-        for name, page, other, text in (("A", a, b, text_a), ("B", b, a, text_b)):
-            if absent := _uncounted(page, other, text):
-                yield f"Not on the page of {name}, so these fields don't count: {', '.join(absent)}"
-                field = absent[0].partition(".")[0]  # `rating` of {"rating": {"stars": "three"}}
-                yield f'  (one that shall count: SIMHASH_ITEM_FIELDS = ("+{field}",))'
         if alike is not None:
             same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
 
 
-def _ran_at(run: Run, unix_secs: float) -> bool:
-    return int(unix_seconds(run.started)) <= unix_secs <= unix_seconds(run.ended)
-
-
-def _known_before(runs: Iterable[Run], earlier: Drop | None = None) -> Iterator[Line]:
-    """Whether the page came out as `changed`, as far as the ends of the runs that kept it show.
-
-    A store has the last version of a page alone, and the log counts changed pages. `earlier` is the
-    URL's last line in the log.
-    """
-    kept = sum((Counter(run.kept) for run in runs), Counter[str]())
-    changed, known = kept["changed"], kept["changed"] + kept["unchanged"]
-    why = "its title, article text or item values differ from those seen before"
-    if changed and kept.total() == known:
-        yield Heading(f"Came out as `changed`: {why}. (Its run kept no new page.)")
-    elif changed:
-        new = kept.total() - known
-        pages = counted(changed, "changed page")
-        yield f"Its run kept {new:,} new and {pages}; if it changed, {why}."
-    if earlier is not None:
-        did = "Kept, near a stored page," if earlier.is_near_miss else "Dropped"
-        yield f"{did} before, {minute(unix_seconds(earlier.time))} UTC, by spider {earlier.spider}."
+def _dropped_before(line: Drop | None) -> Iterator[Line]:
+    if line is not None:
+        did = "Kept, near a stored page," if line.is_near_miss else "Dropped"
+        yield f"{did} before, {minute(unix_seconds(line.time))} UTC, by spider {line.spider}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:
@@ -571,16 +505,3 @@ def _item(text: PageText) -> dict[str, str]:
     """The values of its item by name, as far as they were kept."""
     lines = (line.partition(": ") for line in text.item.splitlines())
     return {name: value for name, _, value in lines}
-
-
-def _uncounted(page: StoredPage, other: StoredPage, text: PageText) -> list[str]:
-    """The fields of its item that don't count here, as their values are not on the page."""
-    if page.item_values is None:
-        return []
-    counted = counted_values(page, other)
-    shown = " ".join(f"{page.url} {text.title} {text.text} {text.left_out}".split()).lower()
-    return [
-        name
-        for name, value in _item(text).items()
-        if by_bytes([name]).keys().isdisjoint(counted) and value.lower() not in shown
-    ]

@@ -7,8 +7,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from itertools import islice
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.command import Command, NamedStore, age, counted, iso
 from simhash_pipeline.cli.simhash import Parser
-from simhash_pipeline.errors import SimhashError, StoreDamaged, StoreError, StoreMismatch
+from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, Options, preset_options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store, check_stamp, shown_url
@@ -26,7 +26,6 @@ from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
-A_BATCH = 1_000  # texts or visits
 # By Scrapy's priority of a setting. A spider's attributes have that of the command line.
 _SOURCES = {20: "settings.py", 30: "custom_settings", 40: "an attribute of the spider"}
 
@@ -266,7 +265,7 @@ class CopyCommand(Command):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
-        with source.existing() as giving, _target(target.url) as taking:
+        with source.existing() as giving, open_store(target.url) as taking:
             pages, texts = _copy(giving, taking)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
@@ -274,21 +273,6 @@ class CopyCommand(Command):
         where = f"copied from {source.name}, {record['pages']:,} stored"
         self.print_result(record, [f"{target.name}: {copied} {where}"])
         return 0
-
-
-@contextmanager
-def _target(url: str) -> Iterator[Store]:
-    """The store; after an error its file is removed, unless it was there before."""
-    path = store_file(url)
-    is_new = path is not None and not path.exists()
-    try:
-        with open_store(url) as store:
-            yield store
-    except SimhashError:
-        if path is not None and is_new:
-            for suffix in ("", "-wal", "-shm"):
-                beside(path, suffix).unlink(missing_ok=True)
-        raise
 
 
 def _copy(source: Store, target: Store) -> tuple[int, int]:
@@ -299,14 +283,11 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
     pages = target.insert_many(progress(source.pages(), "pages", len(source)))
     for repeated_text in source.all_repeated_text():
         target.put_repeated_text(*repeated_text)
-    visits = source.visits()
-    while some := list(islice(visits, A_BATCH)):
-        target.put_visits(some)
-    texts, rest = 0, progress(source.texts(), "texts")
-    while batch := list(islice(rest, A_BATCH)):
-        target.keep_texts(batch)
-        texts += len(batch)
-    return pages, texts
+    target.put_visits(source.visits())
+    texts = count()
+    both = zip(progress(source.texts(), "texts"), texts, strict=False)
+    target.keep_texts(text for text, _ in both)
+    return pages, next(texts)
 
 
 def _place(url: str) -> str:

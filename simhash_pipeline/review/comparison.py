@@ -4,11 +4,10 @@ Texts are compared by words for a terminal, and by lines for the report.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import takewhile, zip_longest
 from operator import eq
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from simhash_pipeline.item_values import by_bytes
 from simhash_pipeline.judge import Judge
@@ -21,7 +20,6 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.verdict import Verdict
 
 CONTEXT_WORDS = 6
-MAX_WORDS = 20_000  # of either text that are compared between their common beginning and end
 MAX_LOOKED_AT = 20_000_000  # words, and places where the other text has them: some 3 s of CPU
 MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
 SHOWN_CHARACTERS = 300  # of a piece, for people
@@ -59,31 +57,23 @@ def verdict_on(
         return judge.judge_stored(page, names=by_bytes(names))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Words as they stand in the text, in one line; "removed" are only in the first."""
 
     kind: Literal["same", "removed", "added"]
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextDiff:
-    """The changes, each with a few words around it; empty when the words are the same."""
+def text_diff(a: str, b: str) -> list[list[Piece]]:
+    """Where the words of two texts differ, whatever their case, punctuation and spacing.
 
-    changes: tuple[tuple[Piece, ...], ...]
-    words_left_out: int  # of texts too long to be compared to their ends
-
-
-def text_diff(a: str, b: str) -> TextDiff:
-    """Where the words of two texts differ, whatever their case, punctuation and spacing."""
+    The changes, each with a few words around it; empty when the words are the same.
+    """
     words_a, words_b = Words(a), Words(b)
     start, end = _common(words_a.keys, words_b.keys)
     ours, others = (words.keys[start : len(words.keys) - end] for words in (words_a, words_b))
-    found = Matched(None, ours[:MAX_WORDS], others[:MAX_WORDS])
-    groups = found.get_grouped_opcodes(CONTEXT_WORDS)
-    changes = tuple(tuple(_pieces(group, words_a, words_b, start)) for group in groups)
-    return TextDiff(changes, sum(max(0, len(keys) - MAX_WORDS) for keys in (ours, others)))
+    groups = Matched(None, ours, others).get_grouped_opcodes(CONTEXT_WORDS)
+    return [[*_pieces(group, words_a, words_b, start)] for group in groups]
 
 
 class Matched(SequenceMatcher[str]):

@@ -103,7 +103,6 @@ class Summary:
         self.magnets = DropMagnets()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
-        self.other_runs: set[str] = set()  # that are not selected; at most MAX_RUNS
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
 
@@ -111,9 +110,8 @@ class Summary:
         """Count the records that are selected."""
         for record in records:
             if not self.picks(record):
-                if len(self.other_runs) < MAX_RUNS:
-                    self.other_runs.add(record.run)
-            elif isinstance(record, Run):
+                continue
+            if isinstance(record, Run):
                 self._add_run(record)
             elif record.is_near_miss:
                 self.near_misses.append(record)

@@ -10,8 +10,7 @@ import hashlib
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import count
@@ -41,20 +40,14 @@ TOP_MAGNETS = 8
 SCRIPTS = ("sentences.js", "charts.js", "overview.js", "list.js", "review.js")
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """How far kept pages are from the nearest other kept page."""
-
-    counts: Sequence[int]  # pages by distance in bits, from 0
-    pages: int  # the store's; those counted were drawn at random
-
-
 def write_web_page(
-    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Neighbours | None
+    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Mapping[str, Any] | None
 ) -> None:
     """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
-    `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
+    `texts` has what to show beside each other. `neighbours` is drawn beside the drops' distances:
+    how many of the store's kept `pages` are how far from the nearest other one, as `counts` by
+    distance in bits, from 0; those counted were drawn at random.
     """
     drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
@@ -70,7 +63,7 @@ def write_web_page(
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, found) | {"pair": pairs},
         "compared": compared,
-        "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
+        "neighbours": neighbours,
     }
     path.write_text(_page(data), encoding="utf-8", errors="replace")
 

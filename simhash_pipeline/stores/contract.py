@@ -9,7 +9,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -104,25 +104,14 @@ class StoredPage:
         return StoredPage(*(*_but_sample(self), sample))
 
 
-class StoredColumn(NamedTuple):
-    """A field of StoredPage, as stores make SQL, Parquet and packed bytes of it."""
-
-    name: str
-    type: str  # one of COLUMN_TYPES
-    width: int | None  # in bytes, of the last two; None: any
-    found_by: Literal["near", "same", "each"] | None
-
-
 COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
-COLUMNS = tuple(
-    StoredColumn(one.name, str(one.type), one.metadata.get("width"), one.metadata.get("found_by"))
-    for one in fields(StoredPage)
-)
-_but_sample = attrgetter(*[one.name for one in COLUMNS[:-1]])
-NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "near")
-SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "same")
+COLUMNS: tuple[Any, ...] = fields(StoredPage)  # with one of these types, and metadata as above
+
+NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.metadata.get("found_by") == "near")
+SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.metadata.get("found_by") == "same")
 # Of those of the fourth type, in their order.
-COLUMN_BITS = {one.name: 8 * (one.width or 0) for one in COLUMNS if one.type == "int | None"}
+COLUMN_BITS = {one.name: 8 * one.metadata["width"] for one in COLUMNS if one.type == "int | None"}
+_but_sample = attrgetter(*[one.name for one in COLUMNS[:-1]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +322,8 @@ class Store(Protocol):
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        :param texts: one transaction for all. The text of a stored page is removed or replaced with
-            the page.
+        :param texts: a thousand are one transaction. The text of a stored page is removed or
+            replaced with the page.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
@@ -364,6 +353,12 @@ class Store(Protocol):
         self.close()
 
 
+def batches(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    rest = iter(things)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
     """Raise StoreMismatch naming every option that has another value in the store's stamp."""
     old, new = ({name: repr(each[name]) for name in each} for each in (stamp, made_with))
@@ -377,6 +372,11 @@ def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str,
             f"{store} holds fingerprints made with other options: {', '.join(differing)}; "
             "use those options again, or another store"
         )
+
+
+def unpacked_stamp(text: bytes | str) -> dict[str, object] | None:
+    """What `json.dumps` made of a stamp; one of UNREADABLE for anything else."""
+    return _stamps.decode(text)
 
 
 def shown_url(url: str) -> str:
@@ -404,9 +404,11 @@ _optional_of, _always_of = (attrgetter(*_OPTIONAL), attrgetter(*(one.name for on
 _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float}
 _HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _ALWAYS))
 _heads = msgspec.msgpack.Decoder(tuple[_HEAD])
+_STAMP: Any = dict[str, object] | None
+_stamps: msgspec.json.Decoder[dict[str, object] | None] = msgspec.json.Decoder(_STAMP)
 _texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
 # What unpacking damaged bytes raises. (A DecodeError was no ValueError before msgspec 0.21.)
-UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError)
+UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError, RecursionError)
 _WINDOW = -9  # of zlib: 512 bytes, and no header
 # What many pages have in common, the commonest last. With it, and as the site is in the URL, a
 # third of what is compressed goes.

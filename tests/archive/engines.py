@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -62,8 +61,7 @@ def outcome(
     if in_order:
         list(judge_parts(sorted(folder.glob("part-*")), folder, options))
     else:
-        with ThreadPoolExecutor() as pool:
-            judge_sorted(pool, folder, options, keep)
+        judge_sorted(folder, options, keep, pages=300)
     with sql_on(folder) as engine:
         engine.add_verdicts(["made up"])
         return list(engine.rows(RESULT))

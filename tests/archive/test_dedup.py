@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import errno
 import json
-import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,14 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from filelock import FileLock
 
 import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds, parts
-from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
-from simhash_pipeline.archive.parts import is_our_script, stored_pages
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
+from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.decode import decode
@@ -583,18 +579,10 @@ def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
 
 def test_what_a_killed_job_left_goes_with_the_next_run(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    copies = tmp_path / "copies"
-    dedup(job(tmp_path, source, copies=copies))
-    names = [tmp_path / "out.parquet.parts-abcdefgh", copies / ".copies-x1"]
-    for folder in names:
-        (folder / "0").mkdir(parents=True)
-        (folder / "lock").touch()
-    mine, alive = tmp_path / "out.parquet.parts-mine", tmp_path / "out.parquet.parts-living"
-    mine.mkdir()
-    alive.mkdir()
-    with FileLock(alive / "lock"):
-        dedup(job(tmp_path, source, copies=copies))
-        assert [folder.exists() for folder in (*names, mine, alive)] == [False, False, True, True]
+    (tmp_path / ".out.parquet.parts/0").mkdir(parents=True)
+    dedup(job(tmp_path, source))
+    assert not list(tmp_path.glob(".*"))
+    assert kept(tmp_path / "out.parquet") == KEPT
 
 
 def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
@@ -625,12 +613,6 @@ def test_texts_are_written_to_another_disk(tmp_path: Path) -> None:
         assert [file.name for file in Path(folder, "new").iterdir()] == ["clean.jsonl"]
 
 
-def test_an_error_that_names_no_file_gets_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="No space left") as full, scratch_folder("x", tmp_path):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    assert full.value.filename == str(tmp_path.resolve())
-
-
 def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Path) -> None:
     def story(number: int) -> dict[str, Any]:
         text = " ".join(f"word{number}x{place}" for place in range(80))
@@ -646,25 +628,3 @@ def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Pa
     assert {line["title"] for line in lines} == {f"Title{number}" for number in range(40)}
     assert all(line["text"].startswith("word") for line in lines)
     assert not any("Share this" in line["text"] for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("program", "is_ours"),
-    [
-        (None, False),
-        ("/venv/bin/scrapy", True),
-        ("/venv/bin/simhash", True),
-        ("/venv/lib/scrapy/__main__.py", True),
-        ("/venv/Scripts/scrapy.exe/__main__.py", True),
-        ("/home/a/scrapy/judge.py", False),
-    ],
-)
-def test_scrapys_script_is_told_from_a_users_own(
-    monkeypatch: pytest.MonkeyPatch, program: str | None, is_ours: bool
-) -> None:
-    """A notebook and `python -c` have no file; a user's folder may have Scrapy's name."""
-    main = sys.modules["__main__"]
-    monkeypatch.setattr(main, "__file__", program, raising=False)
-    assert is_our_script() is is_ours
-    monkeypatch.delattr(main, "__file__")
-    assert not is_our_script()

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Judge, Options
@@ -63,38 +62,10 @@ def test_verdicts_are_those_of_a_crawl_that_meets_the_pages_in_order(
             (row["kept"], row["reason"], row["twin_url"], row["content_distance"])
             for row in outcome(tmp_path, options, in_order=in_order)
         ] == expected
-        for verdicts in tmp_path.glob("verdicts-*"):
+        for verdicts in tmp_path.glob("verdicts*"):
             verdicts.unlink()
-        for kept in tmp_path.glob("kept-*"):
+        for kept in tmp_path.glob("kept*"):
             kept.unlink()
-
-
-@pytest.mark.parametrize(
-    ("scope", "namespaces", "judges"), [("all", 1, 1), ("all", 2, 2), ("site", 1, 3)]
-)
-def test_pages_that_are_never_compared_are_judged_side_by_side(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str, namespaces: int, judges: int
-) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
-    options = Options(scope=scope)
-    pages = [
-        page(f"http://{n % 3}.example/{n}", n % 2, site=f"{n % 3}.example", namespace=name)
-        for n in range(9)
-        for name in ("one", "two")[: namespaces if n < 6 else 1]
-    ]
-    # Unjudged pages, which are many, are in no share.
-    unjudged: dict[str, list[str | None]] = {
-        name: [*(getattr(one, of) for one in pages), *[None] * 8]
-        for name, of in {"key": "url", "namespace": "namespace", "site": "site"}.items()
-    }
-    write_rows(tmp_path, [*pages, *pages[:8]], options, **unjudged)
-    found = outcome(tmp_path, options)[: len(pages)]
-    kept = namespaces * (3 if scope == "site" else 1)
-    assert [row["kept"] for row in found] == [True] * kept + [False] * (len(pages) - kept)
-    rows = [pq.read_metadata(file).num_rows for file in tmp_path.glob("verdicts-*")]
-    assert sum(rows) == len(pages)
-    assert len(rows) == judges
-    assert min(rows) > 0
 
 
 def test_a_star_has_no_page_far_from_the_kept_one(tmp_path: Path) -> None:

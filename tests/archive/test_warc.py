@@ -142,23 +142,6 @@ def test_a_body_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
         assert bytes(found.source.html).startswith(BODY), coding  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("coding", "module"), [("BR", "brotli"), ("zstd", "backports")])
-def test_a_coding_that_needs_a_package_is_a_fault_that_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coding: str, module: str
-) -> None:
-    if module == "backports" and sys.version_info >= (3, 14):
-        pytest.skip("Python has it")
-    monkeypatch.setitem(sys.modules, module, None)
-    body = b"\x28\xb5\x2f\xfd" if coding == "zstd" else b"\x0b\x02\x80"
-    data = response("http://a.example/1", body, headers=[("Content-Encoding", coding)])
-    found, other = records(warc(tmp_path, data + warc_of(PAGES[:1])))
-    assert isinstance(found, Fault)
-    assert found.kind == "encoding"
-    assert found.message.startswith(f"its Content-Encoding is {coding}, which needs {module}")
-    assert found.message.endswith("pip install 'simhash-pipeline[archive]'")
-    assert isinstance(other, Page)
-
-
 def test_a_page_whose_type_says_nothing_is_known_by_its_text(tmp_path: Path) -> None:
     """As a crawl knows it."""
     kinds = {

@@ -68,19 +68,3 @@ def test_what_can_not_be_copied_is_told_in_a_line_without_a_password(
         assert said in result.stderr
         assert "s3cret" not in result.stderr
         assert "Traceback" not in result.stderr
-
-
-def test_a_copy_of_a_damaged_store_leaves_no_file(simhash: Simhash, tmp_path: Path) -> None:
-    """Damage is met after the target was made; a target that was there before stays."""
-    path = tmp_path / "one.sqlite"
-    with open_store(str(path)) as store:
-        keep(store, *(page(f"http://a.example/{n}", n) for n in range(200)))
-    whole = path.read_bytes()
-    path.write_bytes(whole[:36_864] + b"\xff" * 4_096 + whole[40_960:])
-    (tmp_path / "old.sqlite").write_bytes(whole)
-    for target in ("new.sqlite", "old.sqlite"):
-        result = simhash(tmp_path, "store", "copy", "one.sqlite", target)
-        assert result.returncode == 2
-        assert result.stderr.count("\n") == 1
-        assert "one.sqlite: it is damaged; restore a copy" in result.stderr
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["old.sqlite", "one.sqlite"]

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.cli.judge import _exit_on_sigterm
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
@@ -179,19 +176,6 @@ def test_a_parquet_file_with_a_damaged_page_is_named(simhash: Simhash, tmp_path:
     assert (result.returncode, result.stdout) == (2, "")
     (line,) = result.stderr.splitlines()
     assert "pages.parquet is damaged: " in line
-
-
-def test_temporary_copies_go_when_the_command_is_told_to_end(tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with (
-        pytest.raises(SystemExit) as ended,
-        _exit_on_sigterm(),
-        tempfile.TemporaryDirectory(prefix=".copies-", dir=tmp_path),
-    ):
-        os.kill(os.getpid(), signal.SIGTERM)
-    assert ended.value.code == 128 + signal.SIGTERM
-    assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(signal.SIGTERM) is before
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="children are looked up in Linux's way")

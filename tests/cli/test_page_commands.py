@@ -236,7 +236,7 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     assert others.returncode == 1
     assert re.search(
         r"No twins: the contents differ in \d\d bits, and twins are within 3. Other twins have the "
-        "same declared address, the same item text or row, or, in two templates or sites, the same "
+        "same declared address, item text or row, or, in two templates or sites, the same "
         r"longest paragraph or minhash and sketches within 18 bits\.\n",
         others.stdout,
     )
@@ -279,23 +279,20 @@ def test_compare_goes_by_the_options_that_judge(simhash: Simhash, pages: Path) -
     assert thin.returncode == 1
     assert "No twins: B is thin, and its title and text are not those of A." in thin.stdout
     one_is_thin = simhash(pages, "compare", "thin.html", "story.html").stdout
-    assert (
-        "No twins: one of them has too little text. Such twins have the same declared address "
-        "or the same item text or row.\n"
-    ) in one_is_thin
+    assert "No twins: one of them has too little text. Other twins have the same" in one_is_thin
     alone = ("-s", "SIMHASH_SECOND_LOOK=False")
     far = simhash(pages, "compare", "story.html", "other.html", *alone).stdout
     assert re.search(r"^No twins: .* bits, and twins are within 3\.$", far, re.MULTILINE)
     assert re.search(r"^sketch .* bits +not used$", far, re.MULTILINE)
     one_url = simhash(pages, "compare", "story.html", "story.html").stdout
-    assert re.search(r"^content .* 0 of 64 bits +not used: the same URL$", one_url, re.MULTILINE)
+    assert re.search(r"^content .* 0 of 64 bits +not used$", one_url, re.MULTILINE)
 
 
 def test_compare_names_what_makes_twins_beside_the_content(pages: Path, server: Server) -> None:
     """A second address of the story: without a word on it, its limit seems to be the content's."""
     urls = [f"{server.url}/{name}" for name in ("print", "story")]
     strict = ("-s", "SIMHASH_CONTENT_DISTANCE=0")
-    limit = r"^content .* \d+ of 64 bits +not used: the same declared address$"
+    limit = r"^content .* \d+ of 64 bits +not used$"
     for keep, said in (
         ("first", "Twins: if A is stored, B is dropped: same declared address as a kept page"),
         ("canonical", "Twins: B is at the address that A declares, and takes its place."),

@@ -321,7 +321,7 @@ def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Pa
         (["info"], "no crawl has left a store here; name one by --store"),
         (["info", "--spider", "news"], "there is no store at"),
         (["info", "-S", "nowhere.sqlite"], "there is no store at nowhere.sqlite"),
-        (["info", "-S", "empty"], "there is no store at empty"),
+        (["info", "-S", "./empty"], "there is no store at empty"),
         (["info", "-S", "notes.txt"], "notes.txt: it is not an SQLite database, and was left"),
         (["info", "-S", "."], "is a directory; name a file in it"),
         (["info", "-S", "memory:"], "a store in memory is gone when its crawl ends"),

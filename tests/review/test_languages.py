@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, Run
 from simhash_pipeline.review import summary
 from simhash_pipeline.review.summary import Summary
-from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
+from simhash_pipeline.review.web_page import SCRIPTS, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.review.browser import chromium, complaints, open_file, resize, speak
 from tests.review.logs import closing, drop, near_miss
@@ -79,7 +79,7 @@ def reading(browser: Chrome, languages: str) -> Iterator[None]:
 def write(path: Path, *records: Drop | Run) -> Path:
     summary = Summary()
     summary.take(records or PAGES)
-    near = Neighbours([0, 0, 0, 1, 0, 2], 40)
+    near = {"counts": [0, 0, 0, 1, 0, 2], "pages": 40}
     texts = {"http://a.example/1": "钟声\n三点", "http://a.example/3": "钟声\n四点"}
 
     def text_of(url: str, namespace: str) -> PageText | None:

@@ -21,7 +21,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
 from simhash_pipeline.review.summary import Summary
-from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.review.web_page import Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.crawl.crawling import crawl
 from tests.crawl.crawling import page as crawled_page
@@ -104,7 +104,7 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     """Makes and opens reports; at the end none may have troubled the console."""
 
     def opened(
-        *records: Drop | Run, texts: Texts | None = None, neighbours: Neighbours | None = None
+        *records: Drop | Run, texts: Texts | None = None, neighbours: dict[str, Any] | None = None
     ) -> Report:
         path = tmp_path / "report.html"
         summary = Summary()
@@ -182,7 +182,7 @@ def test_a_log_that_does_not_say_what_was_kept_makes_no_number_up(report: Any) -
 def test_charts_have_their_numbers_in_tables(report: Any) -> None:
     kept = [0] * 9 + [4, 0, 7]
     page = report(
-        drop(), drop(content_distance=3), closing(), neighbours=Neighbours(kept, pages=11)
+        drop(), drop(content_distance=3), closing(), neighbours={"counts": kept, "pages": 11}
     )
     tables = [
         [row.get_attribute("textContent") for row in table.find_elements(By.CSS_SELECTOR, "tr")]
@@ -207,7 +207,7 @@ def test_charts_have_their_numbers_in_tables(report: Any) -> None:
     ],
 )
 def test_the_chart_says_whether_there_is_a_valley(report: Any, kept: list[int], says: str) -> None:
-    page = report(drop(), closing(), neighbours=Neighbours(kept, pages=sum(kept)))
+    page = report(drop(), closing(), neighbours={"counts": kept, "pages": sum(kept)})
     assert says in page.one("#valley-says").text
 
 
@@ -256,7 +256,7 @@ def test_the_figures_and_the_chart_are_on_the_first_screen(
     report: Any, size: tuple[int, int]
 ) -> None:
     many = [drop(url=f"http://b.example/{n}/{'long' * 20}") for n in range(60)]
-    page = report(*many, closing(), neighbours=Neighbours([0] * 9 + [4], pages=4))
+    page = report(*many, closing(), neighbours={"counts": [0] * 9 + [4], "pages": 4})
     try:
         resize(page.browser, *size)
         chart = page.one("#valley svg").rect

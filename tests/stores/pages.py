@@ -49,7 +49,7 @@ def full_page() -> StoredPage:
     """A page with a value of its own in every column of StoredPage, each as wide as may be."""
     values: dict[str, Any] = {}
     for number, one in enumerate(COLUMNS, 1):
-        kind, width = one.type.removesuffix(" | None"), one.width or number
+        kind, width = one.type.removesuffix(" | None"), one.metadata.get("width", number)
         made = {"str": f"{number}é", "int": 2**62 - number, "float": number + 0.5}
         made |= {"bytes": bytes([number]) * width}
         values[one.name] = made[kind]

@@ -323,22 +323,18 @@ def test_a_record_that_can_not_be_read_stops_who_meets_it(
         ((known, raw),) = server.tell("HGETALL", "simhash:{.}pages").items()
         server.tell("HSET", "simhash:{.}pages", known, damage(raw))
         assert len(store.check()) == 1
-        with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's record"):
+        with pytest.raises(StoreDamaged, match=r"is damaged \(a page's record of namespace ''"):
             store.settle(page("b", 0), unless_near)
         assert len(store) == 1
 
 
-def test_a_damaged_record_does_not_expire(
-    server: RunningServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    """`expire` removes all other old pages, and names one that it can't read."""
+def test_a_damaged_record_does_not_expire(server: RunningServer) -> None:
+    """`expire` removes all other old pages; a check names one that it can't read."""
     with RedisStore(server.url) as store:
         keep(store, page("a", 0), page("b", 1), page("c", FAR, seen_at=3_000.0))
         known = page_id("a")
         server.tell("HSET", "simhash:{.}pages", known, b"a record")
         assert store.expire(2_000.0) == 1
-        named = f"1 damaged page can't expire, such as record {known.hex()} of namespace ''"
-        assert named in caplog.messages[-1]
         assert len(store) == 2
         assert len(store.check()) == 1
 
@@ -351,7 +347,7 @@ def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
         known, _ = server.tell("HKEYS", "simhash:{.}texts")
         server.tell("HSET", "simhash:{.}texts", known, raw)
         for read in (lambda: list(store.texts()), lambda: store.text_of("", "a")):
-            with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's text: "):
+            with pytest.raises(StoreDamaged, match=r"is damaged \(a page's text of namespace '': "):
                 read()
         (fault,) = store.check()
         assert fault.startswith(f"text {known.hex()} of namespace '' can't be read: ")
@@ -366,8 +362,11 @@ def test_a_damaged_text_is_reported(server: RunningServer, raw: bytes) -> None:
 @pytest.mark.parametrize(
     ("command", "found"),
     [
-        (("HSET", "simhash:store", "made_with", b'{"bits'), "stamp: Unterminated string"),
-        (("HSET", "simhash:store", "made_with", b"[7]"), r"stamp: \[7\]"),
+        (("HSET", "simhash:store", "made_with", b'{"bits'), "stamp: Input data was truncated"),
+        (
+            ("HSET", "simhash:store", "made_with", b"[7]"),
+            "stamp: Expected `object | null`, got `array`",
+        ),
         (("HSET", "simhash:store", "made_with", b"\xff\xfe\0"), "stamp: "),
         (("SADD", "simhash:namespaces", b"\xff"), "name of a namespace: "),
         (("HSET", "simhash:{.}repeated_text", b"\xff", b""), "name of a host: "),
@@ -392,7 +391,7 @@ def test_a_damaged_visit_is_reported(server: RunningServer) -> None:
         keep(store, page("a", 0))
         server.tell("HSET", "simhash:{.}visits", b"12345678", b"short")
         (fault,) = store.check()
-    assert "namespace '' is damaged (a visit: " in fault
+    assert "is damaged (a visit of namespace '': " in fault
 
 
 def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
@@ -400,7 +399,7 @@ def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
         keep(store, page("a", 0))
         for key in server.tell("KEYS", "simhash:{.}content:*"):
             server.tell("HSET", key, b"\0", b"no bucket")
-        with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a bucket of content"):
+        with pytest.raises(StoreDamaged, match=r"is damaged \(a bucket of content of namespace ''"):
             store.settle(page("b", 0), unless_near)
 
 

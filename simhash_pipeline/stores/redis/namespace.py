@@ -18,7 +18,6 @@ has gone that was no twin, which could only have left this one kept.
 from __future__ import annotations
 
 import heapq
-import logging
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,8 +43,6 @@ FIRST_PAGES, MOST_PAGES = 16, 512  # with a value; nearly always the first page 
 MOST_DEAD = 100  # pages that one commit removes for their runs
 RUN_SIZE = 8
 RENEWALS = 4  # in the time of a lease
-
-logger = logging.getLogger(__name__)
 
 
 class RedisNamespace:
@@ -105,14 +102,10 @@ class RedisNamespace:
 
     def remove_where(self, test: Callable[[StoredPage], bool]) -> int:
         """Remove the pages that pass the test, and return how many. Damaged ones stay."""
-        gone, damaged = 0, set[str]()
+        gone = 0
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
-            records, faults = self._read_each("record", found, self.record)
-            damaged.update(faults)
+            records, _ = self._read_each("record", found, self.record)
             gone += self.remove([each.id for each in records if test(each.page)], test)
-        if damaged:
-            stay = f"{len(damaged):,} damaged page{'s' * (len(damaged) != 1)} can't expire"
-            logger.warning("Store %s: %s, such as %s", self.server.shown, stay, min(damaged))
         return gone
 
     def remove_dead(self) -> None:
@@ -167,14 +160,9 @@ class RedisNamespace:
         return self.unpacked("a visit", unpack, self.space.namespace, key, raw)
 
     def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
-        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
-        try:
-            return unpack(*packed)
-        except contract.UNREADABLE as error:
-            raise StoreDamaged(
-                f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged "
-                f"({what}: {error}); restore a copy, or clear the namespace to start over"
-            ) from error
+        """As Server's."""
+        where = f"{what} of namespace {self.space.namespace!r}"
+        return self.server.unpacked(where, unpack, *packed)
 
     def _read_each(
         self, kind: str, found: Mapping[bytes, bytes], read: Callable[[bytes], T]
@@ -282,7 +270,7 @@ class RedisView(View):
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
         probes = [
-            self._probes(column, value, distance)
+            layout.probes(namespace.space, column, value, distance)
             for column, distance in likely.items()
             if (value := getattr(page, column)) is not None
         ]
@@ -324,7 +312,7 @@ class RedisView(View):
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != layout.DONE:
             self._namespace.index_structures()  # a new page is judged anew then
-        probes = self._probes(column, value, max_distance_bits)
+        probes = layout.probes(self._namespace.space, column, value, max_distance_bits)
         places = self._unread(probes)
         self._note(places, self._namespace.server.run([("HGET", *place) for place in places]))
         buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
@@ -396,9 +384,6 @@ class RedisView(View):
                 if each.run not in (b"", self._namespace.lease.run):
                     self._unconfirmed.add(each.page.url)
                 yield each.number, each.page
-
-    def _probes(self, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
-        return layout.probes(self._namespace.space, column, value, max_distance_bits)
 
     def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:
         return [place[:2] for _, _, place in probes if place[:2] not in self.buckets]

@@ -17,9 +17,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain, groupby, islice
-from operator import itemgetter
-from typing import Any, TypeVar
+from functools import partial
+from itertools import chain, groupby
+from operator import attrgetter, itemgetter
+from typing import TypeVar
 
 import numpy as np
 
@@ -85,10 +86,7 @@ class RedisStore(contract.Store):
 
     def made_with(self) -> dict[str, object] | None:
         self._usable()
-        stamp = self._read("stamp", json.loads, self._read_mark())
-        if stamp is None or isinstance(stamp, dict):
-            return stamp
-        raise self._damaged(f"stamp: {stamp}")
+        return self._server.unpacked("stamp", contract.unpacked_stamp, self._read_mark())
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         action, namespace = None, self._begun_namespace(page.namespace)
@@ -100,15 +98,12 @@ class RedisStore(contract.Store):
         return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        number, rest = 0, iter(pages)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            by_namespace: dict[str, dict[str, StoredPage]] = {}
-            for page in chunk:
-                last = by_namespace.setdefault(page.namespace, {})
-                last.pop(page.url, None)  # of one URL the last counts, in its place
-                last[page.url] = page
-            for name, last in by_namespace.items():
-                todo = list(last.values())
+        number = 0
+        for chunk in contract.batches(pages, PAGES_A_BATCH):
+            last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
+            its_last = (chunk[place] for place in sorted(last.values()))
+            for name, group in groupby(its_last, key=attrgetter("namespace")):
+                todo = list(group)
                 while todo:
                     todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
@@ -126,31 +121,24 @@ class RedisStore(contract.Store):
             self._server.run(confirms)
 
     def put_visits(self, visits: Iterable[Visit]) -> None:
-        rest = iter(visits)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            spaces = [self._begun_namespace(each.namespace).space for each in chunk]
-            pairs = zip(spaces, chunk, strict=True)
-            sets = [("HSET", s.visits, each.key, layout.pack_visit(each)) for s, each in pairs]
-            self._server.run(sets)
+        its = self._begun_namespace
+        self._set_many(
+            ("HSET", its(each.namespace).space.visits, each.key, layout.pack_visit(each))
+            for each in visits
+        )
 
     def visits(self) -> Iterator[Visit]:
         for namespace in self._namespaces():
-            seen = set[bytes]()
-            for found in self._server.scan(namespace.space.visits, PAGES_A_BATCH):
-                yield from (namespace.visit(key, found[key]) for key in found.keys() - seen)
-                seen |= found.keys()
+            for key, raw in self._server.items(namespace.space.visits, PAGES_A_BATCH):
+                yield namespace.visit(key, raw)
 
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        has_text = True
-        with suppress(StoreDamaged):  # a text that nobody can read goes too
-            has_text = self.text_of(namespace, url) is not None
-        if has_text:
-            self._server.ask("HDEL", Space(namespace).texts, page_id(url))
-        self._server.ask("HDEL", Space(namespace).visits, contract.visit_key(namespace, url))
         found = self._namespace(namespace)
-        return found.remove([page_id(url)], lambda page: page.url == url) > 0
+        known, visit = page_id(url), contract.visit_key(namespace, url)
+        self._server.run([("HDEL", found.space.texts, known), ("HDEL", found.space.visits, visit)])
+        return found.remove([known], lambda page: page.url == url) > 0
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
@@ -182,20 +170,21 @@ class RedisStore(contract.Store):
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
-            found = self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH)
-            hosts = dict(chain.from_iterable(map(dict.items, found)))
-            for host, repeated_text in sorted(hosts.items()):
-                known = self._read("name of a host", bytes.decode, host)
+            found = self._server.items(namespace.space.repeated_text, PAGES_A_BATCH)
+            for host, repeated_text in sorted(found):
+                known = self._server.unpacked("name of a host", bytes.decode, host)
                 yield namespace.space.namespace, known, repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        rest = iter(texts)
-        while chunk := list(islice(rest, PAGES_A_BATCH)):
-            commands: list[Command] = []
-            for text in chunk:
-                key = self._begun_namespace(text.namespace).space.texts
-                commands.append(("HSET", key, page_id(text.url), layout.pack_text(text)))
-            self._server.run(commands)
+        its = self._begun_namespace
+        self._set_many(
+            ("HSET", its(text.namespace).space.texts, page_id(text.url), layout.pack_text(text))
+            for text in texts
+        )
+
+    def _set_many(self, sets: Iterable[Command]) -> None:
+        for chunk in contract.batches(sets, PAGES_A_BATCH):
+            self._server.run(chunk)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         its = self._namespace(namespace)
@@ -205,11 +194,8 @@ class RedisStore(contract.Store):
 
     def texts(self) -> Iterator[PageText]:
         for namespace in self._namespaces():
-            seen = set[bytes]()
-            for found in self._server.scan(namespace.space.texts, TEXTS_A_READ):
-                new = found.keys() - seen
-                yield from (namespace.text(found[known]) for known in new)
-                seen |= new
+            for _, raw in self._server.items(namespace.space.texts, TEXTS_A_READ):
+                yield namespace.text(raw)
 
     def pages(self) -> Iterator[StoredPage]:
         """20 bytes of each page are held in memory, to tell their order."""
@@ -307,19 +293,8 @@ class RedisStore(contract.Store):
         self._usable()
         with self._confirming() as confirms:
             *_, names = self._server.run([*confirms, ("SMEMBERS", layout.NAMESPACES)])
-        decoded = [self._read("name of a namespace", bytes.decode, name) for name in names]
-        return [self._namespace(name) for name in sorted(decoded)]
-
-    def _read(self, what: str, unpack: Callable[[bytes], Any], packed: bytes) -> Any:
-        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
-        try:
-            return unpack(packed)
-        except (ValueError, RecursionError) as error:
-            raise self._damaged(f"{what}: {error}") from error
-
-    def _damaged(self, what: str) -> StoreDamaged:
-        advice = "restore a copy, or name another store"
-        return StoreDamaged(f"store {self._server.shown} is damaged ({what}); {advice}")
+        read = partial(self._server.unpacked, "name of a namespace", bytes.decode)
+        return [self._namespace(name) for name in sorted(map(read, names))]
 
     def _namespace(self, name: str) -> RedisNamespace:
         self._usable()

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from redis import Redis, exceptions
@@ -23,9 +23,11 @@ from redis.connection import SSLConnection, parse_url
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.errors import StoreDamaged, StoreError, StoreLost
+from simhash_pipeline.stores.contract import UNREADABLE, shown_url
 from simhash_pipeline.stores.redis.commit import SCRIPTS, Command
+
+T = TypeVar("T")
 
 OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0
@@ -140,6 +142,23 @@ class Server:
             yield found
             if not int(cursor):
                 return
+
+    def items(self, key: bytes, at_a_time: int) -> Iterator[tuple[bytes, bytes]]:
+        """The same, each field once."""
+        seen = set[bytes]()
+        for found in self.scan(key, at_a_time):
+            yield from ((name, value) for name, value in found.items() if name not in seen)
+            seen |= found.keys()
+
+    def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
+        """What `unpack` returns; StoreDamaged for bytes that no store has written."""
+        try:
+            return unpack(*packed)
+        except UNREADABLE as error:
+            advice = "restore a copy, or name another store"
+            raise StoreDamaged(
+                f"store {self.shown} is damaged ({what}: {error}); {advice}"
+            ) from error
 
     def tried(self, *command: bytes | str | int) -> bool:
         """Run a command if the server is there now."""

@@ -45,7 +45,8 @@ IN_MEMORY = Path("in memory")  # no file: `resolved` makes no such path
 _TYPES = ("TEXT NOT NULL", "INTEGER NOT NULL", "REAL NOT NULL", "INTEGER", "BLOB")
 _SQL_TYPE = dict(zip(COLUMN_TYPES, _TYPES, strict=True))
 _COLUMNS = ", ".join(
-    f"{one.name} {'BLOB' if one.width == 16 else _SQL_TYPE[one.type]}" for one in COLUMNS
+    f"{one.name} {'BLOB' if one.metadata.get('width') == 16 else _SQL_TYPE[one.type]}"
+    for one in COLUMNS
 )
 TABLES = (
     # `run` is NULL once the page's item is safe.
@@ -162,7 +163,10 @@ def connect(
     except sqlite3.OperationalError as error:
         if not reading or "locked" in str(error):
             raise
-    return _connect_to_read(path, busy_timeout_secs), False
+    # Without a log SQLite would make an index of it, which a directory that can't be written
+    # refuses, and which would shut out the file's owner elsewhere.
+    mode = "ro" if beside(path, "-wal").exists() else "ro&immutable=1"
+    return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master"), False
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -335,28 +339,6 @@ def _connect_to_write(path: Path, busy_timeout_secs: float) -> sqlite3.Connectio
         connection.close()
         raise
     return connection
-
-
-def _connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file as it is, when it can't be written; StoreError if its log can't be read with it.
-
-    SQLite reads a log by an index beside it, which it can't make in a directory that can't be
-    written, and which would shut out the file's owner elsewhere. `immutable` does without both:
-    it is right when no log holds pages.
-    """
-    begin = "SELECT 1 FROM sqlite_master"
-    logs = [beside(path, suffix) for suffix in ("-wal", "-journal")]
-    log_bytes = sum(log.stat().st_size for log in logs if log.exists())
-    if log_bytes or beside(path, "-shm").exists():
-        try:
-            return _connect(_uri(path, "ro"), busy_timeout_secs, begin)
-        except sqlite3.OperationalError as error:
-            if log_bytes:
-                raise StoreError(
-                    f"store {path}: its log {path.name}-wal holds pages, and can't be read in a "
-                    "directory that can't be written; copy both files into one that can"
-                ) from error
-    return _connect(_uri(path, "ro&immutable=1"), busy_timeout_secs, begin)
 
 
 def _uri(path: Path, mode: str) -> str:

@@ -54,8 +54,6 @@ class MemoryIndex:
     with a digest; a value that several pages have takes some 230 more, and 4 for each further page.
     """
 
-    in_memory = True
-
     def __init__(self, connection: sqlite3.Connection, column: str, newest_id: int) -> None:
         self._cursor, self._column = connection.cursor(), column
         # Each value with the id of its first page.
@@ -140,8 +138,6 @@ class DiskIndex:
     asked for; then SQLite keeps them up to date. Each costs a page 20 to 24 bytes of disk.
     """
 
-    in_memory = False
-
     def __init__(self, connection: sqlite3.Connection, column: str) -> None:
         self._cursor = connection.cursor()
         self._column = column
@@ -149,7 +145,9 @@ class DiskIndex:
         self._blocks = BLOCKS if self._is_near else 1
 
     def has_trees(self) -> bool:
-        return rows.has_tree(self._cursor, self._tree(self._blocks - 1))
+        named = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        tree = self._tree(self._blocks - 1)
+        return self._cursor.execute(named, (tree,)).fetchone() is not None
 
     def add(self, page_id: int, value: int | bytes | None) -> None: ...
 
@@ -169,9 +167,9 @@ class DiskIndex:
     def _make_trees(self) -> None:
         """Make those that are missing: none was there, or they were rolled back. Else 1 us each."""
         for block in range(self._blocks):
+            columns = f"{self._key_sql(block)}, {self._column}" if self._is_near else self._column
             self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)}
-                    ON page ({self._columns(block)})
+                f"""CREATE INDEX IF NOT EXISTS {self._tree(block)} ON page ({columns})
                     WHERE {self._column} IS NOT NULL"""
             )
 
@@ -209,9 +207,6 @@ class DiskIndex:
 
     def _tree(self, block: int) -> str:
         return f"page_by_{self._column}_block_{block}"
-
-    def _columns(self, block: int) -> str:
-        return f"{self._key_sql(block)}, {self._column}" if self._is_near else self._column
 
     def _key_sql(self, block: int) -> str:
         return f"(({self._column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"

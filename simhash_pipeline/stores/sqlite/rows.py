@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _NAMES = [one.name for one in contract.COLUMNS]
-SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
+_COLUMNS = {
+    "page": f"id, {', '.join(_NAMES)}",
+    "text": "rowid, namespace, url, packed, kept_at",
+    "visit": "key, namespace, said, seen_at",
+    "repeated_text": "namespace, host, templates",
+}
 # A page takes 502 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
@@ -71,8 +76,6 @@ _HELD = """SELECT 'url' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?1)
 
 class Index(Protocol):
     """Finds pages by the values of one column: a MemoryIndex or a DiskIndex."""
-
-    in_memory: bool
 
     def add(self, page_id: int, value: int | bytes | None) -> None:
         """See the newest page, which is committed."""
@@ -123,12 +126,9 @@ class Rows:
             self._version = version
 
     def _read_new(self) -> None:
-        indexes = {name: index for name, index in self._indexes.items() if index.in_memory}
-        if not indexes:
-            return
-        statement = f"SELECT id, {', '.join(indexes)} FROM page WHERE id > ?"
+        statement = f"SELECT id, {', '.join(self._indexes)} FROM page WHERE id > ?"
         for page_id, *values in self.cursor.execute(statement, (self._known_id,)).fetchall():
-            for index, value in zip(indexes.values(), values, strict=True):
+            for index, value in zip(self._indexes.values(), values, strict=True):
                 index.add(page_id, value)
 
     def settled(self) -> None:
@@ -173,21 +173,15 @@ class Rows:
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
-        return next((blocks for *_, blocks in rows), b"")
+        return rows[0][2] if rows else b""
 
-    def all_repeated_text(
-        self, condition: str = "", *values: object
-    ) -> Iterator[tuple[str, str, bytes]]:
+    def all_repeated_text(self, condition: str = "", *values: object) -> list[Any]:
         """(namespace, host, repeated_text)."""
-        found = self.cursor.execute(
-            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
-        )
-        return (checked("repeated_text", row) for row in found.fetchall())
+        return chosen(self.cursor, "repeated_text", condition, *values)
 
     def visits(self, condition: str, *values: object) -> list[tuple[int, Visit]]:
         """(key, visit) for those that SQL's condition picks."""
-        statement = f"SELECT key, namespace, said, seen_at FROM visit {condition}"
-        rows = (checked("visit", row) for row in self.cursor.execute(statement, values).fetchall())
+        rows = chosen(self.cursor, "visit", condition, *values)
         return [(row[0], Visit(row[1], row[0].to_bytes(8, "big"), *row[2:])) for row in rows]
 
     def has_any(self, table: str) -> bool:
@@ -195,10 +189,7 @@ class Rows:
 
     def texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
         """(row, text) for those that SQL's condition picks."""
-        rows = self.cursor.execute(
-            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
-        )
-        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+        return [_numbered_text(row) for row in chosen(self.cursor, "text", condition, *values)]
 
     def insert(self, page: StoredPage, run: int | None = None) -> int:
         """Store the page, tentatively for a run, and return its id."""
@@ -275,14 +266,11 @@ class RowsView(View):
 
     def _held_columns(self, page: StoredPage) -> set[str]:
         """Of url, address and row_keys those whose value of the page a row has, of any site."""
-        url_hash, place = (
-            _key(page.namespace, page.url)[0],
-            _hash(page.namespace, page.address or b""),
-        )
         address, row = (
             each and bytearray(each[: contract.ID_SIZE]) for each in (page.address, page.row_keys)
         )
-        values = (url_hash, place, page.namespace, address, row)
+        keys = _key(page.namespace, page.url)[0], _hash(page.namespace, page.address or b"")
+        values = (*keys, page.namespace, address, row)
         return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
 
     def page_of(self, url: str) -> StoredPage | None:
@@ -317,7 +305,9 @@ class RowsView(View):
         else:
             conditions = {"namespace = ?": namespace, "address = ?": column_value(values[0])}
             found = pages_where(self._cursor, "", conditions)
-            found = heapq.merge(self._at(values[0]), found, key=itemgetter(0))
+            place = {"url_hash = ?": _hash(namespace, bytes(values[0])), "address IS ?": None}
+            at_it = pages_where(self._cursor, "", place)  # those at this place that declare it
+            found = heapq.merge(at_it, found, key=itemgetter(0))
         strangers = 0
         for number, page in found:
             if page.namespace == namespace and site in (None, page.site):
@@ -326,7 +316,8 @@ class RowsView(View):
             strangers += 1
             if column == "address":  # of one site, as a page speaks for its own alone
                 continue
-            if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
+            if strangers == MOST_STRANGERS and self._rows.makes_trees:
+                tree = self._made_tree(column, site)
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
                 rest = heapq.merge(
                     *(
@@ -338,25 +329,17 @@ class RowsView(View):
                 yield from map(itemgetter(1), rest)
                 return
 
-    def _at(self, address: int | bytes) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) for the pages at this place that declare it."""
-        place = _hash(self._page.namespace, bytes(address))
-        return pages_where(self._cursor, "", {"url_hash = ?": place, "address IS ?": None})
-
-    def _made_tree(self, column: str, site: str | None) -> str | None:
+    def _made_tree(self, column: str, site: str | None) -> str:
         """An index made for values that many pages of other namespaces or sites have.
 
-        It takes some 30 bytes a page; None where none is there, and none is to be made.
+        It takes some 30 bytes a page.
         """
         by, columns = ("namespace", "") if site is None else ("site", "site, ")
         tree = f"page_by_{by}_{column}"
-        if self._rows.makes_trees:
-            self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {tree}
-                    ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
-            )
-        elif not has_tree(self._cursor, tree):
-            return None
+        self._cursor.execute(
+            f"""CREATE INDEX IF NOT EXISTS {tree}
+                ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
+        )
         return f"INDEXED BY {tree}"
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
@@ -388,8 +371,16 @@ def chosen_pages(
     cursor: sqlite3.Cursor, condition: str, *values: object
 ) -> list[tuple[int, StoredPage]]:
     """(id, page) for those that SQL's condition picks."""
-    rows = cursor.execute(f"{SELECTED} {condition}", values).fetchall()
-    return [_numbered_page(row) for row in rows]
+    return [_numbered_page(row) for row in chosen(cursor, "page", condition, *values)]
+
+
+def chosen(cursor: sqlite3.Cursor, table: str, condition: str, *values: object) -> list[Any]:
+    """The rows that SQL's condition picks, whose values are of the types that a store writes."""
+    found = cursor.execute(f"SELECT {_COLUMNS[table]} FROM {table} {condition}", values).fetchall()
+    for row in found:
+        if not all(map(isinstance, row, _TYPES[table])):
+            raise malformed(f"row {row[0]!r:.40} of table {table}")
+    return found
 
 
 def pages_where(
@@ -414,14 +405,9 @@ def pages_where(
         last_id, limit = later_id(found[-1][0], last_id), ROWS_A_READ
 
 
-def has_tree(cursor: sqlite3.Cursor, name: str) -> bool:
-    found = cursor.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))
-    return found.fetchone() is not None
-
-
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
-    """(id, page) of a row of SELECTED."""
-    page_id, *values = checked("page", row)
+    """(id, page) of a row."""
+    page_id, *values = row
     for at, _ in _BITS_AT:
         if values[at] is not None:
             values[at] = fingerprint(values[at])
@@ -463,13 +449,6 @@ def fingerprint(value: object, size: int = SKETCH_BITS // 8) -> int:
 
 
 indexed = partial(fingerprint, size=contract.ID_SIZE)  # 64 bits of any value of INDEXED
-
-
-def checked(table: str, row: Any) -> Any:
-    """The row, whose values are of the types that a store writes."""
-    if not all(map(isinstance, row, _TYPES[table])):
-        raise malformed(f"row {row[0]!r:.40} of table {table}")
-    return row
 
 
 def later_id(found: int, last_id: int) -> int:

@@ -12,12 +12,11 @@ was committed; a power cut may lose the last commits, and leaves the file intact
 from __future__ import annotations
 
 import json
-import logging
 import sqlite3
 from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
@@ -48,21 +47,17 @@ T = TypeVar("T")
 BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
+ROWS_A_WRITE = 1_000  # of texts and visits
 TEXTS_A_READ = 100
 AN_EXPIRY = 8_000  # rows that a transaction looks at: half a second
 A_PACKING = 16  # chunks, some 0.1 s
 OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
-SLOW_PAGES = 2_000_000  # take a second to open, which is logged
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
-PUT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
-"""
+PUT_TEXT = "INSERT OR REPLACE INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)"
 CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
 PUT_VISIT = "INSERT OR REPLACE INTO visit (namespace, key, said, seen_at) VALUES (?, ?, ?, ?)"
 DELETE_VISIT = "DELETE FROM visit WHERE key = ?"
 DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
-
-logger = logging.getLogger(__name__)
 
 
 class SqliteStore(Store):
@@ -162,8 +157,8 @@ class SqliteStore(Store):
                 self._in_batch = False
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        count, rest = 0, iter(pages)
-        while chunk := list(islice(rest, PAGES_A_WRITE)):
+        count = 0
+        for chunk in contract.batches(pages, PAGES_A_WRITE):
             with self._transaction() as rows:
                 for page in chunk:
                     rows.remove(page.namespace, page.url)
@@ -183,9 +178,10 @@ class SqliteStore(Store):
                 pass
 
     def put_visits(self, visits: Iterable[contract.Visit]) -> None:
-        rows = [(v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits]
-        with self._transaction():
-            self._cursor.executemany(PUT_VISIT, rows)
+        rows = ((v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits)
+        for batch in contract.batches(rows, ROWS_A_WRITE):
+            with self._transaction():
+                self._cursor.executemany(PUT_VISIT, batch)
 
     def visits(self) -> Iterator[contract.Visit]:
         return self._one_by_one(self._pages.visits, PAGES_A_READ)
@@ -231,16 +227,15 @@ class SqliteStore(Store):
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
-            return iter(list(self._pages.all_repeated_text()))
+            return iter(self._pages.all_repeated_text())
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        # Compressed before others wait.
-        rows = [(one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts]
-        if rows:
+        rows = ((one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts)
+        for batch in contract.batches(rows, ROWS_A_WRITE):  # compressed before others wait
             with self._transaction() as pages:
                 if self._path != file.IN_MEMORY and not pages.has_any("text"):
                     file.protect_texts(self._path)
-                self._cursor.executemany(PUT_TEXT, rows)
+                self._cursor.executemany(PUT_TEXT, batch)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
@@ -334,15 +329,11 @@ class SqliteStore(Store):
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
-        if self._index == "memory":
-            self._cursor.execute("BEGIN")
-            try:
-                newest_id = self._pages.newest_id()
-                if newest_id >= SLOW_PAGES:
-                    logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
-                self._pages.catch_up()
-            finally:
-                self._cursor.execute("ROLLBACK")
+        self._cursor.execute("BEGIN")
+        try:
+            self._pages.catch_up()
+        finally:
+            self._cursor.execute("ROLLBACK")
         self._has_read = True
 
     def _new_pages(self) -> Rows:
@@ -356,16 +347,11 @@ class SqliteStore(Store):
         return MemoryIndex(self._connection, column, newest_id)
 
     def _stamp(self) -> dict[str, object] | None:
-        rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
-        if not rows:
-            return None
+        found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
         try:
-            stamp = json.loads(rows[0][0])
-        except (TypeError, ValueError, RecursionError) as error:
+            return None if found is None else contract.unpacked_stamp(found[0])
+        except (TypeError, *contract.UNREADABLE) as error:
             raise malformed(f"stamp: {error}") from error
-        if not isinstance(stamp, dict):
-            raise malformed(f"stamp: {rows[0][0]}")
-        return stamp
 
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
