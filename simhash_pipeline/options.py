@@ -319,8 +319,8 @@ class Options:
     preset: str | None = _makes(None, or_none(PRESET))
     """A published way to make fingerprints. It sets the options below that you don't set."""
     parser: str = _makes("lxml", one_of("lxml", "html5lib"))
-    """What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 times as
-    slow; needs the extra `html5lib`).
+    """What reads the HTML: `lxml`, or `html5lib` (as browsers read it, 35 times as slow; needs the
+    extra `html5lib`).
     """
     extractor: str = _makes("builtin", one_of_or_path("builtin", call="tree -> text"))
     """How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or

@@ -26,10 +26,9 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import hashed_words, read_markup
 from simhash_pipeline.page.fingerprint import Fingerprinter, Page, PageFingerprint
 from simhash_pipeline.page.han import HAN
-from simhash_pipeline.page.hashing import TokenHashes
+from simhash_pipeline.page.hashing import hashed
 from simhash_pipeline.page.parse import readable
 from simhash_pipeline.page.segment import MAX_RUN
-from simhash_pipeline.page.simhash import simhash
 from tests.han_runs import jieba_words, made_runs
 from tests.made_pages import soup
 
@@ -82,7 +81,7 @@ def read_otherwise(html: bytes) -> list[str]:
 def _parts(html: bytes) -> dict[str, Any]:
     try:
         page = Page(html, None, Options())
-        parts = {"title": page.title(), "blocks": page.blocks(), "structure": page.structure()}
+        parts = {"title": page.title, "blocks": page.blocks, "structure": page.structure}
         return {**parts, "head": page.head, "cut": page.cut}
     except PageError as error:
         return {"kind": error.kind}
@@ -106,15 +105,7 @@ def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprint
 
 def _cut_otherwise(runs: Iterable[str]) -> list[str]:
     """The runs of Han of which the kernel's words aren't jieba's."""
-    return [run for run in runs if _hashed(hashed_words(run)) != _hashed(jieba_words([run]))]
-
-
-def _hashed(words: Any) -> tuple[int, int | None]:
-    """How many words there are, and a hash of all in their order."""
-    count = len(words)
-    if isinstance(words, list):
-        return count, simhash(TokenHashes(words).ngrams(count, 128))
-    return count, words.sketch(count)
+    return [run for run in runs if hashed_words(run) != hashed(jieba_words([run]))]
 
 
 def _main_text(reader: Fingerprinter, html: bytes) -> str:

@@ -33,21 +33,15 @@ class MarkupRead(NamedTuple):
     titles: list[str]  # of title elements, of og:title, and of h1s, in this order
 
 
-class Tokens(Protocol):
-    """The tokens of a text by their murmur3."""
-
-    def __len__(self) -> int: ...
-    def content(self, sizes: tuple[int, ...], /) -> int | None: ...
-    def sketch(self, size: int, /) -> int | None: ...
-
-
 class Kernel(Hashable, Protocol):
     """_kernel.c, whose docstrings say what its functions take and give."""
 
-    Tokens: Callable[[], Any]  # its tokens are cut by `add`
     set_tables: Callable[[bytes, bytes, bytes, int, int, int], None]
+    hashed: Callable[[str, bool, bool, int], tuple[int, bytes] | int]
+    content: Callable[[bytes, tuple[int, ...]], int | None]
+    sketch: Callable[[bytes, int], int | None]
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
-    sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
+    sample: Callable[[bytes, bytes, bytes, int, int], tuple[bytes, bytes]]
     is_plain: Callable[[bytes], bool]
     spelled: Callable[[str, bytes], str | None]
     sentences: Callable[[str, str], list[str]]

@@ -19,17 +19,18 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 #define HAN_FIRST 0x4E00u
 #define HAN_COUNT 0x51D6 /* to U+9FD5 */
 #define RUN_ROOM 512
+#define HASH_SIZE 16 /* bytes of a word's hash */
 
 /* What a character is to the cut. */
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
 /* Entries of the fold table that are no character. */
 enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
-/* Of its other entries: see folding.py's `steady`. */
+/* Of its other entries: see folding.py's `folds`. */
 #define FIRST (1u << 22)
 #define SECOND (1u << 23)
 #define RANK_SHIFT 24
 #define MAX_MARKS 30
-/* Answers of Tokens.add that are no length. */
+/* Answers of `hashed` that are no length. */
 enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
 
 static uint8_t kinds[BMP];
@@ -53,17 +54,11 @@ typedef struct {
 } Slot;
 static Slot *slots = NULL;
 static int is_loaded = 0; /* the dictionary */
-static uint64_t *filter = NULL;
+static uint64_t filter[(1u << FILTER_BITS) / 64];
 static uint32_t nodes = 0;
 static double unknown_weight;
 static double first_weights[HAN_COUNT]; /* of words of one character */
-static double start_p[4], trans_p[4][4], (*emit_p)[4]; /* states B, M, E, S */
-
-#if defined(__GNUC__)
-#define PREFETCH(address) __builtin_prefetch(address)
-#else
-#define PREFETCH(address) ((void)(address))
-#endif
+static double start_p[4], trans_p[4][4], emit_p[HAN_COUNT][4]; /* states B, M, E, S */
 
 /* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
 
@@ -187,11 +182,6 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     uint32_t singles = 0, next;
     cut->count = 0;
     cut->route[count] = 0;
-    /* Every look-up waits for memory: here all pairs of the run wait together. */
-    for (uint32_t place = 0; place + 1 < count; place++) {
-        uint64_t key = key_of(text[place] - HAN_FIRST, text[place + 1] - HAN_FIRST);
-        if (may_hold(key)) PREFETCH(&slots[place_of(key)]);
-    }
     for (uint32_t place = count; place-- > 0;) {
         const Slot *slot;
         uint32_t last = place, node = text[place] - HAN_FIRST;
@@ -226,47 +216,13 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     cut_singles(cut, text, singles, count);
 }
 
-/* ---- Tokens */
+/* ---- words to hashes: 16 bytes each, as hashing.murmur3 gives them */
 
 typedef struct {
-    PyObject_HEAD
-    uint64_t *lo, *hi;
-    size_t count, room;
-    uint32_t *text; /* the folded piece under way */
-    uint8_t *utf8;
-    size_t text_room;
-} Tokens;
-
-static void tokens_dealloc(Tokens *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyMem_RawFree(self->lo);
-    PyMem_RawFree(self->hi);
-    PyMem_RawFree(self->text);
-    PyMem_RawFree(self->utf8);
-    type->tp_free((PyObject *)self);
-    Py_DECREF(type);
-}
-
-static int grown(void **held, size_t count, size_t size) {
-    void *room = PyMem_RawRealloc(*held, count * size);
-    if (room != NULL) *held = room;
-    return room != NULL;
-}
-
-static int tokens_reserve(Tokens *self, size_t characters) {
-    size_t needed = self->count + characters; /* a token has one at least */
-    if (self->text_room < characters + 1) {
-        if (!grown((void **)&self->text, characters + 1, sizeof *self->text)) return 0;
-        if (!grown((void **)&self->utf8, 4 * (characters + 1), 1)) return 0;
-        self->text_room = characters + 1;
-    }
-    if (self->room < needed) {
-        size_t room = needed + self->count; /* so that all pieces together are copied once */
-        if (!grown((void **)&self->lo, room, 8) || !grown((void **)&self->hi, room, 8)) return 0;
-        self->room = room;
-    }
-    return 1;
-}
+    uint64_t *hashes; /* two a word */
+    size_t count, most;
+    uint8_t *utf8; /* of a word */
+} Words;
 
 static int kind_of(uint32_t character) {
     if (character < BMP) return kinds[character];
@@ -277,15 +233,16 @@ static int kind_of(uint32_t character) {
 }
 
 /* UTF-8 with ? for a lone surrogate. */
-static void add_token(Tokens *self, const uint32_t *text, size_t count) {
-    uint8_t *out = self->utf8;
+static void add_word(Words *words, const uint32_t *text, size_t count) {
+    uint8_t *out = words->utf8;
+    if (words->count == words->most) return;
     for (size_t i = 0; i < count; i++) {
         uint32_t c = text[i];
         if (c < 0x80) *out++ = (uint8_t)c;
         else out += put(out, c >= 0xD800 && c < 0xE000 ? '?' : c);
     }
-    murmur3(self->utf8, (size_t)(out - self->utf8), &self->lo[self->count], &self->hi[self->count]);
-    self->count++;
+    murmur3(words->utf8, (size_t)(out - words->utf8), words->hashes + 2 * words->count);
+    words->count++;
 }
 
 /* Fills `text`, three times as long, with the folded piece; its length, or UNKNOWN_CHARACTER. */
@@ -331,138 +288,129 @@ static PyObject *spelled(PyObject *module, PyObject *args) {
     return answer;
 }
 
-/* Adds the tokens of the folded piece, `most` at the most. */
-static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
-    const uint32_t *text = self->text;
+/* Adds the words of a folded text. */
+static void add_words(Words *words, const uint32_t *text, size_t count, int by_jieba) {
     double route[RUN_ROOM + 1];
     uint32_t best[RUN_ROOM], ends[RUN_ROOM];
     uint8_t back[4 * RUN_ROOM], states[RUN_ROOM];
     Cut cut = {route, best, back, states, ends, 0};
-    size_t place = 0, limit = self->count + most;
-    while (place < count && self->count < limit) {
-        size_t end = place + 1;
+    for (size_t place = 0, end; place < count && words->count < words->most; place = end) {
         int kind = kind_of(text[place]);
+        end = place + 1;
         if (kind & IS_WORD) {
             while (end < count && kind_of(text[end]) & (IS_WORD | IS_MARK)) end++;
-            add_token(self, text + place, end - place);
+            add_word(words, text + place, end - place);
         } else if (kind == IS_HAN && by_jieba) {
             uint32_t begin = 0;
             while (end < count && end - place < (size_t)max_run && kind_of(text[end]) == IS_HAN) end++;
             cut.ends[0] = cut.count = 1;
             if (end - place > 1) cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
-                add_token(self, text + place + begin, cut.ends[i] - begin);
+                add_word(words, text + place + begin, cut.ends[i] - begin);
         } else if (kind & IS_UNSPACED) { /* with its marks, and the next one with its own */
             size_t last;
             while (end < count && kind_of(text[end]) & IS_MARK) end++;
             last = end;
             if (last < count && kind_of(text[last]) & IS_UNSPACED)
                 for (last++; last < count && kind_of(text[last]) & IS_MARK;) last++;
-            add_token(self, text + place, last - place);
+            add_word(words, text + place, last - place);
         } else if (kind & IS_HAN) {
-            add_token(self, text + place, 1);
+            add_word(words, text + place, 1);
         }
-        place = end;
     }
-    if (self->count > limit) self->count = limit;
 }
 
-PyDoc_STRVAR(tokens_add_doc, "add(piece, folded, by_jieba, most): its folded length, or -1, -2.");
-static PyObject *tokens_add(Tokens *self, PyObject *args) {
-    PyObject *piece;
+/* Whether two Han stand side by side: one alone is a word in any dictionary. */
+static int has_run(const uint32_t *text, Py_ssize_t count) {
+    for (Py_ssize_t i = 1; i < count; i++)
+        if (kind_of(text[i - 1]) == IS_HAN && kind_of(text[i]) == IS_HAN) return 1;
+    return 0;
+}
+
+PyDoc_STRVAR(hashed_doc, "hashed(piece, folded, by_jieba, most): its folded length, and hashes; or -1, -2.");
+static PyObject *hashed(PyObject *module, PyObject *args) {
+    PyObject *piece, *made;
     int is_folded, by_jieba;
-    Py_ssize_t most, count;
+    Py_ssize_t most, count, size;
+    uint32_t *text;
+    (void)module;
     if (!PyArg_ParseTuple(args, "Uppn", &piece, &is_folded, &by_jieba, &most)) return NULL;
-    if (!tokens_reserve(self, 3 * (size_t)PyUnicode_GET_LENGTH(piece))) return PyErr_NoMemory();
-    if (is_folded) {
-        count = PyUnicode_GET_LENGTH(piece);
-        for (Py_ssize_t i = 0; i < count; i++) self->text[i] = PyUnicode_READ_CHAR(piece, i);
-    } else if ((count = fold(self->text, piece, folds)) < 0) {
-        return PyLong_FromSsize_t(count);
-    }
+    count = size = PyUnicode_GET_LENGTH(piece);
+    text = PyMem_RawMalloc(2 * (3 * (size_t)size + 1) * sizeof *text); /* the second half for UTF-8 */
+    if (text == NULL) return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; is_folded && i < size; i++) text[i] = PyUnicode_READ_CHAR(piece, i);
+    if (!is_folded) count = fold(text, piece, folds);
     if (count > max_folded) count = max_folded;
-    if (by_jieba && !is_loaded) /* a character alone is a word in any dictionary */
-        for (Py_ssize_t i = 1; i < count; i++)
-            if (kind_of(self->text[i - 1]) == IS_HAN && kind_of(self->text[i]) == IS_HAN)
-                return PyLong_FromLong(NO_DICTIONARY);
-    add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
-    return PyLong_FromSsize_t(count);
+    if (by_jieba && !is_loaded && has_run(text, count)) count = NO_DICTIONARY;
+    if (most > count) most = count; /* a word has a character at least */
+    made = count < 0 ? PyLong_FromSsize_t(count) : PyBytes_FromStringAndSize(NULL, most > 0 ? HASH_SIZE * most : 0);
+    if (made != NULL && count >= 0) {
+        uint8_t *utf8 = (uint8_t *)(text + 3 * size + 1);
+        Words words = {(uint64_t *)PyBytes_AS_STRING(made), 0, most > 0 ? (size_t)most : 0, utf8};
+        add_words(&words, text, (size_t)count, by_jieba);
+        _PyBytes_Resize(&made, (Py_ssize_t)(HASH_SIZE * words.count));
+        if (made != NULL) made = Py_BuildValue("nN", count, made);
+    }
+    PyMem_RawFree(text);
+    return made;
 }
 
 static inline uint64_t ngram(const uint64_t *words, size_t size) {
     uint64_t hash = words[0];
-    for (size_t i = 1; i < size; i++) hash = mixed(hash * GOLDEN + words[i]);
+    for (size_t i = 1; i < size; i++) hash = mixed(hash * GOLDEN + words[2 * i]);
     return hash;
 }
 
-PyDoc_STRVAR(tokens_content_doc, "content(sizes): 64 bits; None without an n-gram.");
-static PyObject *tokens_content(Tokens *self, PyObject *args) {
-    PyObject *sizes;
+PyDoc_STRVAR(content_doc, "content(hashes, sizes): 64 bits; None without an n-gram.");
+static PyObject *content(PyObject *module, PyObject *args) {
+    PyObject *given, *sizes;
     Votes votes = {0};
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &sizes)) return NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "SO!", &given, &PyTuple_Type, &sizes)) return NULL;
+    const uint64_t *words = (const uint64_t *)PyBytes_AS_STRING(given);
+    size_t count = (size_t)PyBytes_GET_SIZE(given) / HASH_SIZE;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
         size_t size = PyLong_AsSize_t(PyTuple_GET_ITEM(sizes, i));
         if (PyErr_Occurred()) return NULL;
         if (size == 0) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
-        for (size_t place = 0; size <= self->count && place <= self->count - size; place++)
-            votes_add(&votes, ngram(self->lo + place, size));
+        for (size_t place = 0; size <= count && place <= count - size; place++)
+            votes_add(&votes, ngram(words + 2 * place, size));
     }
     if (votes.count == 0) Py_RETURN_NONE;
     return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
-PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): 128 bits; None without an n-gram.");
-static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
-    Py_ssize_t size;
-    size_t count, room = 16, mask, at;
-    int has_zero = 0;
+PyDoc_STRVAR(sketch_doc, "sketch(hashes, size): 128 bits; None without an n-gram.");
+static PyObject *sketch(PyObject *module, PyObject *args) {
+    PyObject *given;
+    Py_ssize_t size, count;
+    size_t room = 16, mask, at;
     char digits[33];
     Votes low = {0}, high = {0};
     uint64_t *seen;
-    if (!PyArg_ParseTuple(args, "n", &size)) return NULL;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "Sn", &given, &size)) return NULL;
     if (size < 1) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
-    if (self->count < (size_t)size) Py_RETURN_NONE;
-    count = self->count - (size_t)size + 1;
-    while (room < 2 * count) room *= 2;
+    const uint64_t *words = (const uint64_t *)PyBytes_AS_STRING(given);
+    count = PyBytes_GET_SIZE(given) / HASH_SIZE - size + 1;
+    if (count < 1) Py_RETURN_NONE;
+    while (room < 2 * (size_t)count) room *= 2;
     mask = room - 1;
     seen = PyMem_RawCalloc(room, sizeof *seen);
     if (seen == NULL) return PyErr_NoMemory();
-    for (size_t place = 0; place < count; place++) {
-        uint64_t hash = ngram(self->lo + place, (size_t)size);
-        if (hash == 0) {
-            if (has_zero) continue;
-            has_zero = 1;
-        } else {
-            at = (size_t)(hash * salt >> 32) & mask; /* salted: no page can choose its slots */
-            while (seen[at] != 0 && seen[at] != hash) at = (at + 1) & mask;
-            if (seen[at] == hash) continue;
-            seen[at] = hash;
-        }
+    for (Py_ssize_t place = 0; place < count; place++, words += 2) {
+        uint64_t hash = ngram(words, (size_t)size);
+        at = (size_t)(hash * salt >> 32) & mask; /* salted: no page can choose its slots */
+        while (seen[at] != 0 && seen[at] != hash) at = (at + 1) & mask;
+        if (seen[at] == hash && hash) continue;
+        seen[at] = hash;
         votes_add(&low, hash);
-        votes_add(&high, ngram(self->hi + place, (size_t)size));
+        votes_add(&high, ngram(words + 1, (size_t)size));
     }
     PyMem_RawFree(seen);
     snprintf(digits, sizeof digits, "%016" PRIx64 "%016" PRIx64, votes_bits(&high), votes_bits(&low));
     return PyLong_FromString(digits, NULL, 16);
 }
-
-static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
-
-static PyMethodDef tokens_methods[] = {
-    {"add", (PyCFunction)tokens_add, METH_VARARGS, tokens_add_doc},
-    {"content", (PyCFunction)tokens_content, METH_VARARGS, tokens_content_doc},
-    {"sketch", (PyCFunction)tokens_sketch, METH_VARARGS, tokens_sketch_doc},
-    {NULL, NULL, 0, NULL},
-};
-static PyType_Slot tokens_slots[] = {
-    {Py_tp_dealloc, (void *)tokens_dealloc},
-    {Py_tp_methods, tokens_methods},
-    {Py_sq_length, (void *)tokens_len},
-    {0, NULL},
-};
-static PyType_Spec tokens_spec = {
-    "simhash_pipeline.native._kernel.Tokens", sizeof(Tokens), 0, Py_TPFLAGS_DEFAULT, tokens_slots,
-};
 
 /* ---- tables */
 
@@ -548,15 +496,6 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
     return 0;
 }
 
-static void free_dictionary(void) {
-    PyMem_RawFree(slots);
-    PyMem_RawFree(filter);
-    PyMem_RawFree(emit_p);
-    slots = NULL;
-    filter = NULL;
-    emit_p = NULL;
-}
-
 /* The weight of a word that occurs so often in a dictionary of so many, as jieba reckons it. */
 static double weight_of(double count, double total) {
     return count > 0 ? log(count) - log(total) : NO_WORD;
@@ -567,27 +506,21 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
     double total = 0, *counts;
-    int fits = 1;
+    int fits;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
                           &emit, &emit_size))
         return NULL;
     if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
-        emit_size != (Py_ssize_t)(HAN_COUNT * sizeof *emit_p))
+        emit_size != sizeof emit_p)
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
     if (is_loaded) Py_RETURN_NONE; /* another thread may be reading it */
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
-    filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
     counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
-    emit_p = PyMem_RawMalloc(HAN_COUNT * sizeof *emit_p);
-    if (!slots || !filter || !counts || !emit_p) {
-        PyMem_RawFree(counts);
-        free_dictionary();
-        return PyErr_NoMemory();
-    }
+    if ((fits = slots != NULL && counts != NULL) == 0) PyErr_NoMemory();
     memcpy(start_p, start, sizeof start_p);
     memcpy(trans_p, trans, sizeof trans_p);
-    memcpy(emit_p, emit, HAN_COUNT * sizeof *emit_p);
+    memcpy(emit_p, emit, sizeof emit_p);
     nodes = HAN_COUNT; /* that of first characters */
     Py_BEGIN_ALLOW_THREADS /* a tenth of a second; nobody reads it before it is loaded */
     for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last && fits;) {
@@ -597,17 +530,15 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
-    for (size_t at = 0; at < SLOTS; at++)
+    for (size_t at = 0; at < SLOTS && fits; at++)
         slots[at].weight = slots[at].key ? weight_of(counts[node_of(&slots[at])], total) : NO_WORD;
-    for (uint32_t c = 0; c < HAN_COUNT; c++) first_weights[c] = weight_of(counts[c], total);
+    for (uint32_t c = 0; c < HAN_COUNT && fits; c++) first_weights[c] = weight_of(counts[c], total);
     Py_END_ALLOW_THREADS
     PyMem_RawFree(counts);
-    if (!fits) {
-        free_dictionary();
-        return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
-    }
-    is_loaded = 1;
-    Py_RETURN_NONE;
+    if ((is_loaded = fits)) Py_RETURN_NONE;
+    PyMem_RawFree(slots);
+    slots = NULL;
+    return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "more than %u nodes", MAX_NODES);
 }
 
 /* ---- the sample of visible text */
@@ -677,7 +608,7 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): limit, entries, hashes of their blocks.");
+PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): the sample, hashes of its blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
@@ -686,7 +617,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
     size_t taken = 0, chosen = 0, separators = 0, windows = 0;
-    uint8_t out[6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
+    uint8_t out[4 + 6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &masks, &blocks, &mains, &mains_size, &window, &most))
@@ -729,19 +660,20 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             if (i && sorted[i].rank == sorted[i - 1].rank) continue; /* its first block counts */
             uint32_t rank = sorted[i].rank, block = sorted[i].block;
             uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
-            memcpy(out + 6 * taken, &rank, 4);
-            memcpy(out + 6 * taken + 4, &half, 2);
+            if (taken + 1 == (size_t)most) last = rank;
+            memcpy(out + 4 + 6 * taken, &rank, 4);
+            memcpy(out + 8 + 6 * taken, &half, 2);
             of_blocks[taken++] = block;
         }
         if (taken == (size_t)most || bound == all) break;
     }
-    if (taken == (size_t)most) memcpy(&last, out + 6 * (most - 1), 4);
+    memcpy(out, &last, 4);
     for (size_t i = 0; i < taken; i++) {
         if (!is_chosen[of_blocks[i]]) hashes[chosen++] = sums[of_blocks[i]];
         is_chosen[of_blocks[i]] = 1;
     }
-    answer = Py_BuildValue("ky#y#", (unsigned long)last, (const char *)out, (Py_ssize_t)(6 * taken),
-                           (const char *)hashes, (Py_ssize_t)(chosen * sizeof *hashes));
+    answer = Py_BuildValue("y#y#", (const char *)out, (Py_ssize_t)(4 + 6 * taken), (const char *)hashes,
+                           (Py_ssize_t)(chosen * sizeof *hashes));
 done:
     PyMem_RawFree(entries);
     PyMem_RawFree(sorted);
@@ -873,12 +805,9 @@ static PyObject *sentences(PyObject *module, PyObject *args) {
 
 /* ---- lines that may lose a counter: see page/counters.py */
 
-#define TAIL_ROOM 64 /* a counter without a number is shorter */
-
-static int is_letter(uint8_t c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
 
 /* Whether it ends a word; control characters do as well as white space. */
-static int is_parting(uint8_t c) { return c <= ' ' || (c <= '9' && c >= '0') || strchr("!\"'(),-./:;?[]|", c); }
+static int is_parting(uint8_t c) { return c <= ' ' || IS_DIGIT(c) || strchr("!\"'(),-./:;?[]|", c); }
 
 /* Whether a set has these letters, in lower case; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
@@ -891,56 +820,34 @@ static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     return found;
 }
 
-/* Whether the tokens at the line's end, in a row, are those of a counter without a number. */
-static int ends_with_counter(const uint8_t *line, Py_ssize_t size, PyObject *counters, PyObject *ends) {
-    uint8_t tail[TAIL_ROOM];
-    int found = 1, is_whole = 0;
-    for (Py_ssize_t at = size, room = TAIL_ROOM; at > 0 && room > 0 && found > 0 && !is_whole; at--) {
-        if (line[at - 1] <= ' ' || strchr(":()._", line[at - 1])) continue;
-        tail[--room] = line[at - 1];
-        is_whole = has_word(counters, tail + room, TAIL_ROOM - room);
-        if (is_whole == 0) found = has_word(ends, tail + room, TAIL_ROOM - room);
-    }
-    return found < 0 ? found : is_whole;
-}
-
-/* sets: words, days, ends, counters */
-static int may_lose_counter(const uint8_t *line, Py_ssize_t size, int is_main, PyObject **sets) {
-    int has_digit = 0, found = 0;
-    for (Py_ssize_t i = 0; i < size; i++) has_digit |= line[i] >= '0' && line[i] <= '9';
-    if (is_main && !has_digit) {
-        Py_ssize_t first;
-        while (size && !is_letter(line[size - 1])) size--;
-        for (first = size; first && is_letter(line[first - 1]);) first--;
-        found = size > first ? has_word(sets[2], line + first, size - first) : 0;
-        return found > 0 ? ends_with_counter(line, size, sets[3], sets[2]) : found;
-    }
+/* counters._has_word, of ASCII */
+static int may_lose_counter(const uint8_t *line, Py_ssize_t size, PyObject *words, PyObject *days) {
+    int found = 0;
+    for (Py_ssize_t i = 0; i < size && days != words; i++)
+        if (IS_DIGIT(line[i])) days = words;
     for (Py_ssize_t i = 0, first; i < size && !found; i++) {
         int is_word = 1;
-        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= is_letter(line[i]);
-        if (i > first && is_word) found = has_word(sets[!has_digit], line + first, i - first);
+        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= IS_LETTER(line[i]);
+        if (i > first && is_word) found = has_word(days, line + first, i - first);
     }
     return found;
 }
 
-PyDoc_STRVAR(doubtful_doc, "doubtful(lines, is_main, max_line, words, days, ends, counters): places of lines.");
+PyDoc_STRVAR(doubtful_doc, "doubtful(lines, max_line, words, days): places of lines.");
 static PyObject *doubtful(PyObject *module, PyObject *args) {
-    PyObject *lines, *sets[4], *found;
-    const char *mains;
-    Py_ssize_t count, most;
+    PyObject *lines, *words, *days, *found;
+    Py_ssize_t most;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!y#nO!O!O!O!", &PyList_Type, &lines, &mains, &count, &most, &PySet_Type, &sets[0],
-                          &PySet_Type, &sets[1], &PySet_Type, &sets[2], &PySet_Type, &sets[3]))
+    if (!PyArg_ParseTuple(args, "O!nO!O!", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days))
         return NULL;
-    if (count != PyList_GET_SIZE(lines)) return PyErr_Format(PyExc_ValueError, "each line is main text or not");
     found = PyList_New(0);
-    for (Py_ssize_t i = 0; found != NULL && i < count; i++) {
+    for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(lines); i++) {
         PyObject *line = PyList_GET_ITEM(lines, i), *place;
         int is_doubtful = 1;
         if (!PyUnicode_Check(line)) PyErr_Format(PyExc_TypeError, "a line is a str");
         else if (PyUnicode_GET_LENGTH(line) > most) continue;
         else if (PyUnicode_IS_ASCII(line))
-            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), mains[i], sets);
+            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), words, days);
         if (is_doubtful == 0) continue;
         place = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
         if (place == NULL || PyList_Append(found, place) < 0) Py_CLEAR(found);
@@ -993,6 +900,9 @@ static PyMethodDef functions[] = {
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
+    {"hashed", hashed, METH_VARARGS, hashed_doc},
+    {"content", content, METH_VARARGS, content_doc},
+    {"sketch", sketch, METH_VARARGS, sketch_doc},
     {"spelled", spelled, METH_VARARGS, spelled_doc},
     {"sentences", sentences, METH_VARARGS, sentences_doc},
     {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
@@ -1009,19 +919,12 @@ static struct PyModuleDef definition = {
 };
 
 PyMODINIT_FUNC PyInit__kernel(void) {
-    PyObject *module = PyModule_Create(&definition), *type;
-    if (module == NULL) return NULL;
+    PyObject *module = PyModule_Create(&definition);
 #ifdef Py_GIL_DISABLED /* tables are static, and written when they are first needed, in any thread */
-    PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
+    if (module != NULL) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
 #endif
     for (int byte = 0; byte < 256; byte++)
         for (int bit = 0; bit < 8; bit++)
             if (byte >> bit & 1) spread[byte] |= 1ull << 8 * bit;
-    type = PyType_FromSpec(&tokens_spec);
-    if (type == NULL || PyModule_AddObject(module, "Tokens", type) < 0) {
-        Py_XDECREF(type);
-        Py_DECREF(module);
-        return NULL;
-    }
     return module;
 }

@@ -55,8 +55,6 @@ enum { SPACE = 1, MAYBE_SPACE = 2, REFERS = 4, ENDS_NAME = 8, ENDS_TAG_NAME = 16
 static uint8_t kinds[256];
 
 #define IS(c, what) (kinds[(uint8_t)(c)] & (what))
-#define IS_LETTER(c) (((c) | 32) >= 'a' && ((c) | 32) <= 'z')
-#define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')
 
 static uint8_t kinds_of(int c) {
     int blank = c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r', ends = blank || c == '>' || c == 0;
@@ -542,7 +540,6 @@ static int style_hides(Page *page, Text style) {
     return answer != NULL ? answer != Py_None : failed(page);
 }
 
-/* blocks._is_hidden */
 static int is_hidden(Page *page, const Open *open) {
     static const Text yes = {(const uint8_t *)"true", 4};
     if (has(open, HIDE) || is_value(page, open, ARIA, yes)) return 1;
@@ -1039,7 +1036,7 @@ static void add_vote(double *ayes, double *votes, uint64_t hash, int bit, double
 static uint64_t structure(Page *page) {
     size_t tags = known_names.count + page->own_names.count, all = tags + page->labels.count, voters[2] = {0};
     double ayes[64] = {0}, votes[64] = {0}, *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
-    uint64_t hash, rest, bits = 0;
+    uint64_t hash[2], bits = 0;
     if (weights == NULL) return (uint64_t)failed(page);
     weigh(page, weights, weights + tags);
     for (size_t i = 0; i < all; i++) {
@@ -1047,10 +1044,10 @@ static uint64_t structure(Page *page) {
         Text name = is_label ? text_of_name(&page->labels, (uint32_t)(i - tags)) : name_of_tag(page, (uint32_t)i);
         if (weights[i] <= 0.0) continue;
         voters[is_label]++;
-        murmur3(name.at, name.size, &hash, &rest);
+        murmur3(name.at, name.size, hash);
         for (int bit = 0; bit < 64; bit++)
             if ((int)(class_bits >> bit & 1) == is_label)
-                add_vote(ayes, votes, hash, bit, weights[i] * (is_label ? loudness(hash, bit) : 1.0));
+                add_vote(ayes, votes, hash[0], bit, weights[i] * (is_label ? loudness(hash[0], bit) : 1.0));
     }
     if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, "names clash");
     for (int bit = 0; bit < 64; bit++)

@@ -1,9 +1,11 @@
-/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; splitmix64's last step; UTF-8. */
+/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; splitmix64's last step; characters. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define GOLDEN 0x9E3779B97F4A7C15ull
+#define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')
+#define IS_LETTER(c) (((c) | 32) >= 'a' && ((c) | 32) <= 'z')
 
 /* hashing.mixed */
 static inline uint64_t mixed(uint64_t w) {
@@ -33,7 +35,7 @@ static inline size_t put(uint8_t *out, uint32_t code) {
     return size;
 }
 
-static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi) {
+static void murmur3(const uint8_t *data, size_t size, uint64_t hash[2]) {
     const uint64_t c1 = 0x87C37B91114253D5ull, c2 = 0x4CF5AD432745937Full;
     uint64_t h1 = 0, h2 = 0, k1, k2;
     uint8_t tail[16] = {0};
@@ -59,6 +61,6 @@ static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi
     h1 = fmix(h1);
     h2 = fmix(h2);
     h1 += h2;
-    *lo = h1;
-    *hi = h2 + h1;
+    hash[0] = h1;
+    hash[1] = h2 + h1;
 }

@@ -37,7 +37,6 @@ _KIND_TAGS = {
         tbody th tr""",
 }
 KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
-_HIDING = frozenset(["aria-hidden", "hidden", "style"])
 _HIDES = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 hides = _HIDES.search  # of a style
 
@@ -117,7 +116,8 @@ class Blocks:
     def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
         """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
-        if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
+        is_hidden = "hidden" in names or element.get("aria-hidden") == "true"
+        if is_hidden or hides(element.get("style", "")):
             self.hidden += self.texts[start:]
             for column in (self.texts, self.tags, self.sizes, self.link_shares):
                 del column[start:]
@@ -275,15 +275,8 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 def menu_blocks(page: Blocks) -> set[int]:
     """The numbers of the blocks in boilerplate and outside the main box that links fill."""
     boxes = [(start, end) for start, end, hint in page.hints if hint in ("boilerplate", "outside")]
-    if not boxes:
-        return set()
     links_fill = _links_fill(page)
     return {i for box in boxes if links_fill(*box) for i in range(*box)}
-
-
-def _is_hidden(element: _Element) -> bool:
-    is_told = "hidden" in element.attrib or element.get("aria-hidden") == "true"
-    return is_told or hides(element.get("style", "")) is not None
 
 
 @lru_cache(maxsize=4096)  # the pages of a site share their names

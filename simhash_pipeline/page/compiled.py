@@ -22,7 +22,7 @@ from threading import Lock
 from typing import cast
 
 from simhash_pipeline import native
-from simhash_pipeline.native import Kernel, MarkupRead, Tokens
+from simhash_pipeline.native import Kernel, MarkupRead
 from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
 from simhash_pipeline.page.parse import METADATA
@@ -30,7 +30,7 @@ from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
 
-_NO_DICTIONARY = -2  # what `Tokens.add` of _kernel.c answers
+_NO_DICTIONARY = -2  # what `hashed` of _kernel.c answers
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
 may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
@@ -95,24 +95,24 @@ class DictionaryNeeded(Exception):
     """A page has Chinese words, and the dictionary isn't loaded; raised where `may_load` is off."""
 
 
-def hashed_words(text: str) -> Tokens:
-    """The words of a text, as `segment.words` cuts them, by their murmur3."""
-    kernel = cast("Kernel", native.kernel)
-    tokens = _prepared(kernel).Tokens()
-    length = 0
+def hashed_words(text: str) -> bytes:
+    """The words of a text, as `segment.words` cuts them, by their murmur3: see `hashed`."""
+    kernel = _prepared(cast("Kernel", native.kernel))
+    found, length = list[bytes](), 0
     for piece in segment.pieces(text):
         said, is_folded, most = piece, False, segment.most_words(piece)
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
-        while (size := tokens.add(said, is_folded, by_jieba, most)) < 0:
-            if size != _NO_DICTIONARY:
+        while isinstance(answer := kernel.hashed(said, is_folded, by_jieba, most), int):
+            if answer != _NO_DICTIONARY:
                 said, is_folded = segment.folded_piece(piece), True
             elif may_load.get():
                 with _lock:
                     _load_dictionary(kernel)
             else:
                 raise DictionaryNeeded
-        length += size
-    return cast("Tokens", tokens)
+        length += answer[0]
+        found.append(answer[1])
+    return b"".join(found)
 
 
 @cache
@@ -159,17 +159,14 @@ def _markup_reader(kernel: Kernel) -> Kernel:
         (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
-    references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
+    # What a number of 128-159 means is windows-1252.
+    numbers = {chr(c): bytes([c]).decode("cp1252", "ignore") or chr(c) for c in range(128, 160)}
+    references = [*html5.items(), *numbers.items()]
     bounds = [blocks.PERMALINK_LEVELS, MAX_LABELS, blocks.MAX_NAME_CHARS, MAX_TITLES]
     bounds += [MAX_ATTRIBUTES, max(map(len, html5))]
     of_blocks = blocks.hint_of, blocks.hides
     kernel.set_markup(references, rows, *of_blocks, tuple(bounds), CLASS_WORD, MIN_U, VOTE)
     return kernel
-
-
-def windows_1252(number: int) -> str:
-    """What a reference's number of 128-159 means."""
-    return bytes([number]).decode("cp1252", "ignore") or chr(number)
 
 
 def _traits(tag: str) -> int:

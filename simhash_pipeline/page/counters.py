@@ -10,9 +10,9 @@ counted if there is none, and a magnitude may follow, as in "1.2万次阅读" an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import accumulate, takewhile
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +36,7 @@ _ASCII_TOKEN = re.compile(  # the same, three times as fast
     _NUMBER + r"(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
-_PLAIN_WORD = re.compile("[a-z]+")
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
-_FEW = 16  # words of counters in a page's short lines, mostly
 # Of "1 day 3 hours ago" what is left out.
 _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?::\d\d)?")
@@ -48,36 +46,13 @@ _PARTING = b"!\"'(),-./:;?[]|0123456789"
 _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
 
-def doubtful(lines: list[str], is_main: Sequence[bool]) -> list[int]:
-    """The places of short lines without a `#` that `without_counters` may change.
-
-    Of those of ASCII one in the main text without a digit does if a counter ends it, others if they
-    have a word of one.
-    """
+def doubtful(lines: list[str]) -> list[int]:
+    """The places of lines that `without_counters` may change: those with a word of a counter."""
+    if native.kernel is None:
+        return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
     keys = _keys()
-    if native.kernel is not None:
-        sets = keys.words, keys.days, keys.ends, keys.unnumbered
-        return _asked_at_once(lines, native.kernel.doubtful(lines, bytes(is_main), MAX_LINE, *sets))
-    # Long ones have none, and would fill the memory of short ones.
-    short = [line if len(line) <= MAX_LINE else "" for line in lines]
-    # Asked at once, as few lines have such a word.
-    words = keys.words.intersection(_parted("\n".join(filter(str.isascii, short)).lower()))
-    days, found = keys.days & words, list[int]()
-    for place, line in enumerate(short):
-        lower, has_digit = line.lower(), _DIGIT.search(line)
-        asked = words if has_digit else days
-        if not line.isascii():
-            found.append(place)
-        elif is_main[place] and not has_digit:
-            found += [place] * _ends_with_counter(lower)
-        elif len(asked) > _FEW or [word for word in asked if word in lower]:
-            found.append(place)
-    return _asked_at_once(lines, found)
-
-
-def _asked_at_once(lines: list[str], places: list[int]) -> list[int]:
-    """The places without the lines of other scripts that have no word of a counter, as most."""
-    keys = _keys()
+    places = native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days)
+    # Those of other scripts are asked at once, as most have none.
     others = "\n".join([lines[at] for at in places if not lines[at].isascii()]).lower()
     words = keys.words.intersection(_parted(others))
     is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
@@ -86,15 +61,6 @@ def _asked_at_once(lines: list[str], places: list[int]) -> list[int]:
         return bool(words or keys.characters.search(line)) if _DIGIT.search(line) else is_day
 
     return [at for at in places if lines[at].isascii() or may_have_one(lines[at])]
-
-
-def _ends_with_counter(lower: str) -> bool:
-    keys = _keys()
-    if keys.ends.isdisjoint(_PLAIN_WORD.findall(lower)[-1:]):
-        return False
-    said = re.sub(r"[^a-z]+\Z", "", "".join(_ASCII_TOKEN.findall(lower)))
-    tails = takewhile(keys.ends.__contains__, (said[at:] for at in range(len(said) - 1, -1, -1)))
-    return not keys.unnumbered.isdisjoint(tails)
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -212,8 +178,6 @@ class _Keys(NamedTuple):
     days: set[str]  # the same of days without a number
     characters: re.Pattern[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
-    unnumbered: set[str]  # those of `kinds` of ASCII without a number
-    ends: set[str]  # of their texts, by any number of characters
     begins: set[str]  # of the texts of `kinds`, by one token, two and all
     magnitudes: set[str]
 
@@ -242,8 +206,6 @@ def _keys() -> _Keys:
             else:
                 words.add(word)
                 days |= {word} if is_day else set()
-    unnumbered = {text for text in kinds if text.isascii() and "#" not in text}
-    ends = {text[at:] for text in unnumbered for at in range(len(text))}
     unspaced_days, first = re.compile("|".join(unspaced)), re.compile(f"[{''.join(characters)}]")
     of_numbers = set(magnitudes.partition(": ")[2].split("|"))
-    return _Keys(kinds, words, days, first, unspaced_days, unnumbered, ends, begins, of_numbers)
+    return _Keys(kinds, words, days, first, unspaced_days, begins, of_numbers)

@@ -81,11 +81,9 @@ def as_utf8(html: bytes, charset: str | None) -> bytes:
     """The page's text in UTF-8. PageError, kind binary, for data that is no text."""
     header = html[:_HEADER_BYTES]
     binary = len(header) - len(header.translate(None, _BINARY_BYTES))
-    is_binary = html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header)
-    if is_binary and read_bom(html)[0] is None:
+    if binary > _MAX_BINARY_SHARE * len(header) and read_bom(html)[0] is None:
         raise PageError("binary", "the page is binary data, not HTML")
-    is_seven_bit = _ESCAPE in html and _SEVEN_BIT in _declared(html, charset)
-    if _is_plain(html) and not is_seven_bit:
+    if _ESCAPE not in html and _is_plain(html):
         return html
     return decode(html, charset).encode("utf-8", "replace")
 
@@ -95,8 +93,6 @@ def _is_plain(html: bytes) -> bool:
 
     They take a byte order mark off, and many U+FFFD are what is left of another charset.
     """
-    if html.isascii():
-        return True
     if html.startswith(codecs.BOM_UTF8):
         return False
     if native.kernel is not None:

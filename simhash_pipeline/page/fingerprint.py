@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import unescape
+from importlib.util import find_spec
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,8 +16,8 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import hash_of, np
-from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import MarkupRead, Tokens
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.native import MarkupRead
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
@@ -24,8 +25,8 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
-from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_page
+from simhash_pipeline.page.hashing import TokenHashes, hash_rows, hashed
+from simhash_pipeline.page.parse import elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
@@ -133,8 +134,9 @@ class Fingerprinter:
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
         self._extracts_from_soup = self._extract is not None and parse.asks_for_soup(self._extract)
-        if options.parser != "lxml":
-            parse.check_parser(options.parser)
+        if options.parser == "html5lib" and find_spec("html5lib") is None:
+            rule = "it needs html5lib: pip install 'simhash-pipeline[html5lib]'"
+            raise OptionsError([f"SIMHASH_PARSER is 'html5lib'; {rule}"])
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
@@ -176,22 +178,21 @@ class Fingerprinter:
             title, text = title_and_text(held, self._options.max_page_bytes)
             return self.fingerprint_text(text, title=title, url=url)
         page = Page(held, charset, self._options)
-        title, blocks, structure = page.title(), page.blocks(), page.structure()
-        text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree
-        is_main += [False] * len(blocks.hidden)
+        text, is_main = self._read(page)
+        is_main += [False] * len(page.blocks.hidden)
         found = self._of_text(
             text,
-            blocks,
+            page.blocks,
             is_main,
-            title=title,
+            title=page.title,
             url=url,
-            structure=structure,
+            structure=page.structure,
             canonical_url=titles.canonical_url(page.head, url),
             cut=page.cut,
         )
         if found.content is not None:
             return found
-        unread, article = unread_digest(page.root, blocks.hidden, url), found.article
+        unread, article = unread_digest(page.root, page.blocks.hidden, url), found.article
         if article is not None:  # another one if what isn't read changes
             article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
         return replace(found, unread=unread, article=article)
@@ -235,7 +236,8 @@ class Fingerprinter:
         heads = spelled_lines(titles.headings(blocks, title))
         line = "" if heads else titles.first_line(blocks, is_main, said)
         main = "\n".join(compress(said, is_main))
-        name = titles.name_of(title, heads, line, main, compress(said, map(not_, is_main)))
+        beside = compress(said, map(not_, is_main))
+        name, heading, marks, places = titles.name_of(title, heads, line, main, beside)
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -245,14 +247,14 @@ class Fingerprinter:
             tokens=tokens,
             article=article_digest(spelled(title), blocks, is_main, masks, said),
             sample=sample,
-            blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, name.heading))),
+            blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, heading))),
             left_out=left_out,
             url=url,
             canonical_url=canonical_url,
-            name=name.repeated,
-            heading=name.heading,
-            title_marks=name.marks,
-            title_places=name.places,
+            name=name,
+            heading=heading,
+            title_marks=marks,
+            title_places=places,
             codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
             cut=cut or len(read) < len(text),
@@ -270,12 +272,12 @@ class Fingerprinter:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         return self._content(*self._hashed(text))
 
-    def _hashed(self, text: str) -> tuple[Sequence[str], Tokens]:
+    def _hashed(self, text: str) -> tuple[Sequence[str], TokenHashes]:
         """The tokens, none where the kernel cuts the text, and their hashes."""
         if self._by_kernel:
-            return (), compiled.hashed_words(text)
+            return (), TokenHashes(compiled.hashed_words(text))
         tokens = self._segment(text)
-        return tokens, TokenHashes(tokens)
+        return tokens, TokenHashes(hashed(tokens))
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
@@ -286,27 +288,28 @@ class Fingerprinter:
                 return text
             return without_line_ends(text.encode("utf-8", "replace")).decode()
         try:
-            return "\n".join(Page(text, None, self._options).blocks().texts)
+            return "\n".join(Page(text, None, self._options).blocks.texts)
         except PageError:  # nothing but tags
             return ""
 
-    def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
+    def _read(self, page: Page) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
+        texts = page.blocks.texts
         if self._extract is not None:
             soup = self._extracts_from_soup
             text = self._extract(soup_of(page.source, self._options.parser) if soup else page.root)
             flat = " ".join(text.split())
-            return text, [block in flat for block in blocks.texts]
-        is_main = [False] * len(blocks.texts)
-        for place in main_blocks(blocks, title):
+            return text, [block in flat for block in texts]
+        is_main = [False] * len(texts)
+        for place in main_blocks(page.blocks, page.title):
             is_main[place] = True
-        return "\n".join(compress(blocks.texts, is_main)), is_main
+        return "\n".join(compress(texts, is_main)), is_main
 
-    def _content(self, tokens: Sequence[str], hashes: Tokens) -> int | None:
+    def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
         if self._plain:
             if self._stops:
-                hashes = TokenHashes(self._without_stops(tokens))
+                hashes = TokenHashes(hashed(self._without_stops(tokens)))
             return hashes.content(options.ngrams)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
@@ -348,38 +351,26 @@ class Page:
     """
 
     def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
-        self._options = options
+        self._parser = options.parser
         source, cut = parse.readable(html, charset, options.max_page_bytes)
         found = compiled.read_markup(source) if options.parser == "lxml" else None
-        self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
-        self.source = before_wide_tag(source) if self._marked is None else source
+        marked = MarkupRead(*found) if isinstance(found, tuple) else None
+        self.source = before_wide_tag(source) if marked is None else source
         self.cut = cut or len(self.source) < len(source)
-        self.head = titles.head_of(self.root) if self._marked is None else self._marked.head
+        if marked is None or options.decay is not None:
+            elements = elements_of(self.root)
+            self.structure = structure_fingerprint(elements, options)
+        else:
+            self.structure = marked.structure if marked.nodes >= MIN_NODES else None
+        if marked is None:
+            self.blocks, self.head = read(elements), titles.head_of(self.root)
+            self.title = titles.title_of(self.head, titles.titles_in(self.root))
+        else:
+            self.blocks, self.head = Blocks(*marked.columns), marked.head
+            self.blocks.finish()
+            self.title = titles.title_of(self.head, marked.titles)
 
     @cached_property
     def root(self) -> _Element:
         """Its tree by lxml."""
-        return tree_of_page(self.source, self._options.parser)
-
-    @cached_property
-    def _elements(self) -> Elements:
-        return elements_of(self.root)
-
-    def title(self) -> str:
-        """See `title_of`."""
-        found = titles.titles_in(self.root) if self._marked is None else self._marked.titles
-        return titles.title_of(self.head, found)
-
-    def blocks(self) -> Blocks:
-        """All blocks of the page's body."""
-        if self._marked is None:
-            return read(self._elements)
-        blocks = Blocks(*self._marked.columns)
-        blocks.finish()
-        return blocks
-
-    def structure(self) -> int | None:
-        """The structure fingerprint; see `structure_fingerprint`."""
-        if self._marked is None or self._options.decay is not None:
-            return structure_fingerprint(self._elements, self._options)
-        return self._marked.structure if self._marked.nodes >= MIN_NODES else None
+        return tree_of_page(self.source, self._parser)

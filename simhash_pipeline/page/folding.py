@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain, pairwise
-from typing import TypeAlias
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import NDArray, np
-from simhash_pipeline.native import Kernel
+from simhash_pipeline.bits import np
 from simhash_pipeline.page.han import HAN
 
-Units: TypeAlias = "NDArray[np.uint16]"
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
 # space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"
@@ -54,33 +52,21 @@ _LETTERS = {
     "%": "٪",
     "~": "〜",
 }
-# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
-# syllable, no sigma. `single_fold` sorts out what these hold of others.
-FOLDED_ALONE = (
+# Blocks whose characters fold one by one, or may be sorted and composed with others of these alone:
+# no Latin mark, no part of a Hangul syllable, no sigma.
+FOLDED = (
     "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u060c\u061b-\u064a\u0660-\u066f\u0671-\u06d5"
-    "\u06f0-\u06ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff"
-    "\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
+    "\u06f0-\u06ff\u0900-\u10ff\u1200-\u13ff\u1780-\u17ff\u1e00-\u1eff\u2010-\u2027\u2030-\u205e"
+    "\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
 )
 FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
-_MAX_ASKED = 2_000  # characters of words that Python spells alone: a fifth of a millisecond
-_MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
-_ASK, _DROPPED = 0xFFFF, 0xFFFE  # no characters
 # As in _kernel.c.
-_ASK_ENTRY, _DROPPED_ENTRY, _ELLIPSIS_ENTRY = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
+_ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
-# All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
-# Scripts of India and South-East Asia, Tibetan, Georgian, Ethiopic, Vietnamese.
-_STEADY = (
-    *range(0x900, 0x1100),
-    *range(0x1200, 0x1400),
-    *range(0x1780, 0x1800),
-    *range(0x1E00, 0x1F00),
-)
-_VARYING = (*range(0xA0, 0x3400), *range(0xA600, 0xAC00), *range(0xF900, 0xFFFE))
 
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
@@ -112,9 +98,7 @@ _TITLE_WORD = re.compile(
 
 def folded(text: str) -> str:
     """The text in one spelling, and in lower case."""
-    if text.isascii():
-        return text.lower()
-    return "\n".join(map(str.lower, spelled_lines(text.split("\n"))))
+    return lower(spelled(text))
 
 
 def lower(text: str) -> str:
@@ -124,53 +108,46 @@ def lower(text: str) -> str:
 
 def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
-    if text.isascii():
-        return text
-    if native.kernel is not None and (said := _spelled_by(native.kernel, text)) is not None:
-        return said
-    units = _units(text.replace("…", "..."))
-    found = _alone().take(units)
-    if found.max(initial=0) < _DROPPED:
-        return _text(found)
-    if (found == _ASK).any():
-        text = _text(units[found != _DROPPED])
-        if _NON_JOINER in text:
-            text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-        found = _letters().take(_units(nfkc(text)))
-    return _text(found[found != _DROPPED])
+    said = text if text.isascii() else _by_table(text)
+    return _by_words(text) if said is None else said
 
 
-def _spelled_by(kernel: Kernel, text: str) -> str | None:
-    """The text spelled by the kernel, and by Python the words that it doesn't spell.
+def _by_table(text: str) -> str | None:
+    """The text spelled character by character; None if that depends on those beside one."""
+    if native.kernel is not None:
+        return native.kernel.spelled(text, folds())
+    units = text.replace("…", "...").encode("utf-16-le", "surrogatepass")
+    found = np.frombuffer(folds(), np.uint32)[np.frombuffer(units, np.uint16)]
+    left = found[found != _DROPPED]
+    if (left >= SECOND).any():
+        return None
+    said: bytes = (left & (FIRST - 1)).astype(np.uint16).tobytes()
+    return said.decode("utf-16-le", "surrogatepass")
 
-    None if these are so many that numpy takes less time; it needs memory and time to begin.
-    """
-    if (said := kernel.spelled(text, folds())) is not None:
-        return said
-    found, left = dict[str, str | None](), _MAX_ASKED
-    lines = [(line, kernel.spelled(line, folds())) for line in text.split("\n")]
+
+def _by_words(text: str) -> str:
+    """The same by Python, which takes a hundred times as long, of words in lines that need it."""
+    lines = [(line, _by_table(line)) for line in text.split("\n")]
     asked = chain.from_iterable(line.split(" ") for line, said in lines if said is None)
-    for word in dict.fromkeys(asked):
-        found[word] = kernel.spelled(word, folds())
-        left -= len(word) if found[word] is None else 0
-        if left < 0:
-            return None
-    words = {word: _spelled_word(word) if said is None else said for word, said in found.items()}
+    words, others = dict[str, str](), list[str]()
+    for word in {*asked}:
+        said = None if native.kernel is None else _by_table(word)  # numpy takes long to begin
+        if said is None:
+            others.append(word)
+        else:
+            words[word] = said
+    words |= zip(others, _composed("\n".join(others)).split("\n"), strict=True)
     return "\n".join(
         " ".join(map(words.__getitem__, line.split(" "))) if said is None else said
         for line, said in lines
     )
 
 
-def _spelled_word(word: str) -> str:
-    said = _SPACING.sub(" ", _paired(_INVISIBLE.sub("", word))).replace(_NON_JOINER, "")
-    said = unicodedata.normalize("NFKC", _without_mark_rows(said))
-    return _paired(said.translate(_by_code()).replace(chr(_DROPPED), ""))
-
-
-def _paired(text: str) -> str:
-    """The text with each two surrogates as the character that they are."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+def _composed(text: str) -> str:
+    text = _INVISIBLE.sub("", text)
+    if _NON_JOINER in text:
+        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+    return unicodedata.normalize("NFKC", _without_mark_rows(text)).translate(_by_code())
 
 
 def spelled_lines(lines: list[str]) -> list[str]:
@@ -202,40 +179,9 @@ def words_of(text: str) -> list[str]:
     return list(map(" ".join, pairs)) or words
 
 
-def nfkc(text: str) -> str:
-    """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    marks, changing = _flags()
-    is_mark = marks.take(units := _units(text))
-    if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
-        others = np.flatnonzero(~is_mark)
-        is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-        if is_long:
-            text = _without_mark_rows(text)
-    if unicodedata.is_normalized("NFKC", text):
-        return text
-    # np.unique imports numpy.ma, which nothing else needs.
-    codes = sorted({*units[changing.take(units)].tolist()})
-    folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
-    if len(folds) > _MANY_FOLDS:
-        return unicodedata.normalize("NFKC", text.translate(folds))
-    for code, fold in folds.items():
-        text = text.replace(chr(code), fold)
-    return unicodedata.normalize("NFKC", text)
-
-
 def _without_mark_rows(text: str) -> str:
     found = "".join(filter(_is_mark, set(text)))
     return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
-
-
-def single_fold(character: str) -> str | None:
-    """What it is spelled as whatever stands beside it: a character, or `...`; else None."""
-    fold = unicodedata.normalize("NFKC", character)
-    if fold == "...":
-        return fold
-    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
-        return None
-    return fold.translate(_by_code()) or None
 
 
 def ranges(pattern: str) -> list[tuple[int, int]]:
@@ -253,88 +199,41 @@ def _is_mark(character: str) -> bool:
     return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
 
 
-def _units(text: str) -> Units:
-    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
-
-
-def _text(units: Units) -> str:
-    return units.tobytes().decode("utf-16-le", "surrogatepass")
-
-
-@cache
-def _flags() -> NDArray[np.bool_]:
-    """Which units of UTF-16 may be marks, of those beyond 16 bits all; and which NFKC changes.
-
-    Python normalizes a text with one such character a hundred times as slowly as one without.
-    """
-    flags = np.zeros((2, 0x10000), np.bool_)
-    of_each = [(_is_mark(c), not unicodedata.is_normalized("NFKC", c)) for c in map(chr, _VARYING)]
-    flags[:, [*_VARYING]] = np.transpose(of_each)
-    flags[0, 0xD800:0xE000] = True
-    return flags
-
-
 @cache
 def _by_code() -> dict[int, str]:
     """What a composed letter is spelled as, and the digits of all scripts."""
     found = {ord(c): to for to, pattern in _LETTERS.items() for c in characters(pattern)}
-    return found | {
-        code: str(unicodedata.decimal(chr(code))) for code in _VARYING if chr(code).isdecimal()
-    }
-
-
-@cache
-def _letters() -> Units:
-    """What each unit of UTF-16 of a composed text is spelled as."""
-    units = np.arange(0x10000, dtype=np.uint16)
-    for code, to in _by_code().items():
-        units[code] = ord(to) if to else _DROPPED
-    return units
-
-
-@cache
-def _alone() -> Units:
-    """The same of any text; `_ASK` where that depends on what stands beside it."""
-    units = np.frombuffer(folds(), np.uint32)
-    others = np.where(units == _DROPPED_ENTRY, _DROPPED, _ASK)
-    return np.where(units < FIRST, units, others).astype(np.uint16)
+    digits = filter(str.isdecimal, map(chr, range(0xA0, 0x10000)))
+    return found | {ord(digit): str(unicodedata.decimal(digit)) for digit in digits}
 
 
 @cache
 def folds() -> bytes:
-    """What each unit of UTF-16 is spelled as, as _kernel.c has it: 4 bytes, with `steady` bits."""
-    found = array("I", [_ASK_ENTRY]) * 0x10000
+    """What each unit of UTF-16 is spelled as: 4 bytes, a character and bits for _kernel.c.
+
+    The kernel asks the Python of a text where one is to be sorted or composed. So the bits are the
+    combining class, and whether it is the second or the first of a composed one.
+    """
+    found = array("I", [_ASK]) * 0x10000
     for code in chain.from_iterable(range(a, z + 1) for a, z in ranges(FOLDED_TO_THEMSELVES)):
         found[code] = code
-    for character in characters(FOLDED_ALONE):
-        if (fold := single_fold(character)) is not None:
-            found[ord(character)] = _ELLIPSIS_ENTRY if fold == "..." else ord(fold)
+    firsts, seconds = map(set, zip(*_pairs(), strict=True))
+    for character in characters(FOLDED):
+        fold = unicodedata.normalize("NFKC", character)
+        if fold == "...":
+            found[ord(character)] = _ELLIPSIS
+        elif len(fold) == 1 and (to := fold.translate(_by_code())):
+            bits = SECOND * (fold in seconds) | FIRST * (fold in firsts)
+            found[ord(character)] = ord(to) | unicodedata.combining(fold) << RANK_SHIFT | bits
     for character in characters(IN_WORDS):
-        found[ord(character)] = _DROPPED_ENTRY
-    for code, bits in steady().items():
-        found[code] = ord(_by_code().get(code, chr(code))) | bits
+        found[ord(character)] = _DROPPED
     return found.tobytes()
 
 
-def steady() -> dict[int, int]:
-    """More characters that NFKC leaves as they are, but that it may sort or compose with others.
-
-    Each with bits for the kernel, which asks the Python of a text where one is to be sorted or
-    composed: its combining class, and whether it is the second or the first of a composed one.
-    """
-    split = (unicodedata.decomposition(chr(code)) for code in _STEADY)
-    pairs = [
-        "".join(chr(int(part, 16)) for part in each.split()) for each in split if "<" not in each
-    ]
-    pairs = [
-        each for each in pairs if len(each) == 2 and len(unicodedata.normalize("NFC", each)) == 1
-    ]
-    firsts, seconds = ({pair[at] for pair in pairs} for at in (0, 1))
-    found = {}
-    for code in _STEADY:
-        character = chr(code)
-        is_sorted = unicodedata.combining(character) << RANK_SHIFT
-        bits = is_sorted | SECOND * (character in seconds) | FIRST * (character in firsts)
-        if unicodedata.is_normalized("NFKC", character) and _by_code().get(code) != "":
-            found[code] = bits
-    return found
+def _pairs() -> Iterator[str]:
+    """The two characters of each that is composed of two."""
+    for character in characters(FOLDED):
+        parts = unicodedata.decomposition(character).split()
+        pair = "".join(chr(int(part, 16)) for part in parts if part[0] != "<")
+        if len(pair) == len(parts) == 2 and unicodedata.normalize("NFC", pair) == character:
+            yield pair

@@ -1,29 +1,28 @@
-"""A page in, its markup and one tree out, by lxml or BeautifulSoup, and its elements in a list.
+"""A page in, its markup and one tree out, by lxml or html5lib, and its elements in a list.
 
-BeautifulSoup is imported when it is needed: by SIMHASH_PARSER, and for an extractor that asks for
-a soup.
+html5lib and BeautifulSoup are imported when they are needed: by SIMHASH_PARSER, and for an
+extractor that asks for a soup.
 """
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import re
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
 from lxml.etree import _Element
 
-from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.page import bounds
 from simhash_pipeline.page.decode import as_utf8, without_line_ends
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-    from bs4.element import Tag
 
 # What libxml2 stops at, and browsers read on behind: they put it where it would stand without.
 _ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
@@ -56,14 +55,12 @@ def readable(
 
 
 def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
-    """The tree of UTF-8 markup, without comments, by lxml, or by html5lib and BeautifulSoup.
+    """The tree of UTF-8 markup, without comments, by lxml or html5lib.
 
     PageError (kind empty or unparsable) when there is none.
     """
     if parser != "lxml":
-        root, depth = tree_of(soup_of(source, parser))
-        is_deep = depth > bounds.MAX_DEPTH
-        return tree_of(soup_of(bounds.flattened(source), parser))[0] if is_deep else root
+        return _by_html5lib(source)
     endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
@@ -121,15 +118,24 @@ def _empty_head(root: _Element) -> None:
     body[:0] = foreign
 
 
-def check_parser(parser: str) -> None:
-    """OptionsError if BeautifulSoup lacks what this parser needs."""
-    from bs4 import BeautifulSoup, FeatureNotFound
+def _by_html5lib(source: bytes) -> _Element:
+    import html5lib  # type: ignore[import-untyped]  # it has no types
 
-    try:
-        BeautifulSoup("", parser)
-    except FeatureNotFound as error:
-        rule = f"it needs {parser}: pip install 'simhash-pipeline[{parser}]'"
-        raise OptionsError([f"SIMHASH_PARSER is {parser!r}; {rule}"]) from error
+    text = NO_XML.sub(" ", source.decode("utf-8", "replace"))
+    parse = partial(html5lib.parse, treebuilder="lxml", namespaceHTMLElements=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that no XML may have
+        try:
+            try:
+                root: _Element = parse(text).getroot()
+            except ValueError:  # a reference to what no XML may hold
+                root = parse(text.replace("&#", "&amp;#")).getroot()
+        except Exception as error:  # it lets its own errors out
+            raise PageError("unparsable", f"html5lib can't parse the page: {error!r}") from error
+    etree.strip_tags(root, etree.Comment)
+    for element in root.iter("{*}*"):
+        element.tag = etree.QName(element).localname
+    return root
 
 
 def soup_of(source: bytes, parser: str) -> BeautifulSoup:
@@ -144,30 +150,6 @@ def soup_of(source: bytes, parser: str) -> BeautifulSoup:
             raise PageError("unparsable", f"{parser} can't parse the page: {error!r}") from error
 
 
-def tree_of(soup: BeautifulSoup) -> tuple[_Element, int]:
-    """The soup as a tree that lxml might have read, and its depth.
-
-    `lxml.html.soupparser` does the same by recursion, and fails on control characters.
-    """
-    from bs4.element import PreformattedString, Tag
-
-    make = etree.HTMLParser().makeelement
-    root = make("html")
-    elements, depths = {id(soup): root}, {id(soup): 0}
-    for node in soup.descendants:
-        parent = elements[id(node.parent)]
-        if isinstance(node, Tag):
-            depths[id(node)] = depths[id(node.parent)] + 1
-            is_root = node.name == "html" and node.parent is soup
-            elements[id(node)] = element = root if is_root else _element(make, node.name)
-            _copy_attributes(node, element)
-            if not is_root:
-                parent.append(element)
-        elif not isinstance(node, PreformattedString):  # a comment, a doctype
-            _append_text(parent, NO_XML.sub(" ", str(node)))
-    return root, max(depths.values())
-
-
 def asks_for_soup(extract: Callable[[Any], str]) -> bool:
     """Whether the type of its parameter is BeautifulSoup."""
     try:
@@ -177,27 +159,6 @@ def asks_for_soup(extract: Callable[[Any], str]) -> bool:
     annotation = next((each.annotation for each in parameters), None)
     name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
     return name.rpartition(".")[2].strip("'\"") == "BeautifulSoup"
-
-
-def _element(make: Callable[[str], _Element], name: str) -> _Element:
-    try:
-        return make(name)
-    except ValueError:  # html5lib takes names such as a"b
-        return make("span")
-
-
-def _copy_attributes(node: Tag, element: _Element) -> None:
-    for name, value in node.attrs.items():
-        text = value if isinstance(value, str) else " ".join(value)
-        with contextlib.suppress(ValueError):  # no name for lxml, and none that is asked for
-            element.set(name, NO_XML.sub(" ", text))
-
-
-def _append_text(parent: _Element, text: str) -> None:
-    if len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + text
-    else:
-        parent.text = (parent.text or "") + text
 
 
 def elements_of(root: _Element) -> Elements:

@@ -11,27 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from simhash_pipeline.bits import np
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
-from simhash_pipeline.page.folding import (
-    FOLDED_ALONE,
-    FOLDED_TO_THEMSELVES,
-    MARKS,
-    Units,
-    characters,
-    folded,
-    ranges,
-    single_fold,
-)
-from simhash_pipeline.page.han import (
-    HAN,
-    HAN_FIRST,
-    HAN_LAST,
-    UserWord,
-    han_cut,
-    jieba_tokenizer,
-)
+from simhash_pipeline.page.folding import MARKS, folded
+from simhash_pipeline.page.han import HAN, UserWord, han_cut, jieba_tokenizer
 
 Segment = Callable[[str], list[str]]
 
@@ -55,9 +38,6 @@ _HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
-# Of a text whose marks are line ends.
-_RUN = re.compile(rf"[{HAN}]{{1,{MAX_RUN}}}|[^{HAN}\n]+")
-_LINE_END = ord("\n")
 # A word, or one character of a script that is written without spaces, with its marks.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}|[{HAN}]")
 _PIECE_CHARACTERS = 10_000
@@ -153,24 +133,10 @@ class _Words:
         found, length = list[str](), 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
-            plain = piece.replace("…", "...")
-            words = self._words_by_table(plain) if by_jieba and not self._mixed else None
-            if words is None:
-                plain = folded_piece(piece)
-                words = self._words_of_piece(plain, by_jieba=by_jieba)
-            found += words[: most_words(piece)]
+            plain = folded_piece(piece)
+            found += self._words_of_piece(plain, by_jieba=by_jieba)[: most_words(piece)]
             length += len(plain)
         return found
-
-    def _words_by_table(self, text: str) -> list[str] | None:
-        """The words of most texts, whose characters fold one by one; None of others."""
-        encoded = text.encode("utf-16-le", "surrogatepass")
-        units = _folded_units()[np.frombuffer(encoded, np.uint16)]
-        if not units.all() or len(text) > FOLDED_CHARACTERS:
-            return None
-        folded = units.tobytes().decode("utf-16-le")
-        has_han = ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any()
-        return han_cut(_RUN.findall(folded), self._han) if has_han else folded.split()
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
@@ -207,21 +173,6 @@ def pieces(text: str) -> Iterable[str]:
     return re.findall(
         rf"(?s).{{1,{_PIECE_CHARACTERS}}}(?:[\n 。]|\Z)|.{{1,{_PIECE_CHARACTERS}}}", text
     )
-
-
-@cache
-def _folded_units() -> Units:
-    """What each unit of UTF-16 folds to, a line's end if it is in no word; 0 where that varies."""
-    units = np.zeros(0x10000, np.uint16)
-    for character in characters(FOLDED_ALONE):
-        if (fold := single_fold(character)) is not None:
-            if re.fullmatch(_WORD, fold):
-                units[ord(character)] = ord(fold.lower())
-            elif _TOKEN.match(fold) is None:
-                units[ord(character)] = _LINE_END
-    for first, last in ranges(FOLDED_TO_THEMSELVES):
-        units[first : last + 1] = range(first, last + 1)
-    return units
 
 
 def folded_piece(piece: str) -> str:

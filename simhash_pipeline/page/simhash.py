@@ -55,12 +55,9 @@ def votes(
 
     Exact to 2**-20, whatever the order of the features.
     """
-    if weights is None:  # bytes add up fastest, 255 at the most
-        padded = np.zeros((-(-len(hashes) // 255) * 255, hashes.shape[1]), np.uint8)
-        padded[: len(hashes)] = hashes
-        parts = np.unpackbits(padded.ravel(), bitorder="little").reshape(255, -1)
-        added = parts.sum(axis=0, dtype=np.uint8).reshape(-1, 8 * hashes.shape[1])
-        return np.asarray(2 * added.sum(axis=0, dtype=np.int64) - len(hashes), np.float64)
+    if weights is None:
+        bits = np.unpackbits(hashes, axis=1, bitorder="little")
+        return np.asarray(2.0 * bits.sum(axis=0) - len(hashes), np.float64)
     counted = np.rint(weights / VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):

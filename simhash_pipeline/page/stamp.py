@@ -8,7 +8,6 @@ import json
 import pkgutil
 import re
 import struct
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib import import_module
@@ -26,8 +25,8 @@ FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
 _WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
-_COST_NAMES = """_CHUNK _INVISIBLE _LIKELY _MAX_ASKED _MAX_KNOWN_CHARS _NO_WORD _PLAIN_WORD
-    _VARYING FOLDED_ALONE FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT _STEADY"""
+_COST_NAMES = """_CHUNK _INVISIBLE _LIKELY _MAX_KNOWN_CHARS _NO_WORD
+    FOLDED FOLDED_TO_THEMSELVES FIRST SECOND RANK_SHIFT"""
 _COSTS = frozenset(_COST_NAMES.split())
 
 
@@ -72,18 +71,18 @@ def rules() -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     """A text that is the same for equal values alone."""
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+    return json.dumps(value, sort_keys=True, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
         return ascii(value)
     if isinstance(value, re.Pattern):
-        return f"{value.pattern!a} {int(value.flags)}"
+        return value.pattern, int(value.flags)
     if isinstance(value, struct.Struct):
-        return ascii(value.format)
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(sorted(f'{_text(k)}: {_text(v)}' for k, v in value.items()))}}}"
+        return value.format
     if isinstance(value, AbstractSet):
-        return f"{{{', '.join(sorted(map(_text, value)))}}}"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_text, value))}]"
+        return sorted(value)
     raise TypeError(f"a rule is made of numbers and texts, not {value!r:.80}")
 
 

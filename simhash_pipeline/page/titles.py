@@ -27,7 +27,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import chain, islice
-from typing import NamedTuple, Protocol
+from typing import Protocol
 from urllib.parse import urljoin
 
 import mmh3
@@ -101,7 +101,13 @@ def canonical_url(head: Head, url: str | None) -> str | None:
 
     It is the link rel="canonical", or else og:url.
     """
-    declared = next(filter(None, _declared(head)), None)
+    links = (
+        href
+        for tag, rel, href, _, _ in head
+        if tag == "link" and rel and "canonical" in rel.lower().split()
+    )
+    metas = (content for tag, _, _, said, content in head if tag == "meta" and said == "og:url")
+    declared = next((said.strip() for said in chain(links, metas) if said and said.strip()), None)
     if declared is None:
         return None
     bases = ((href or "").strip() for tag, _, href, _, _ in head if tag == "base")
@@ -129,15 +135,6 @@ def titles_in(root: _Element) -> Iterator[str]:
 
 def _text_of(element: _Element) -> str:
     return "".join(map(str, element.itertext()))
-
-
-def _declared(head: Head) -> Iterator[str]:
-    for tag, rel, href, _, _ in head:
-        if tag == "link" and rel and href and "canonical" in rel.lower().split():
-            yield href.strip()
-    for tag, _, _, said, content in head:
-        if tag == "meta" and said == "og:url" and content:
-            yield content.strip()
 
 
 def headings(blocks: Blocks, title: str) -> list[str]:
@@ -206,25 +203,16 @@ class Titled(Protocol):
     def codes(self) -> str: ...
 
 
-class Name(NamedTuple):
-    """What a page's titles and text say of its name."""
-
-    repeated: str  # the first heading, if the title repeats it; else ""
-    heading: str  # the first that says more than the title, cut; "" without one
-    marks: int  # see `title_marks`
-    places: bytes | None  # see `_PLACE`
-
-
 def name_of(
     title: str, headings: Sequence[str], first_line: str, main_text: str, beside: Iterable[str]
-) -> Name:
-    """The name of a page, whose texts are in one spelling; `beside` are lines beside its main text.
+) -> tuple[str, str, int, bytes | None]:
+    """The name, heading, marks and places of `PageFingerprint`: what a page says of its name.
 
-    Two headings are looked at, as the first may be the site's name, and where there is none the
-    first line.
+    Its texts are in one spelling; `beside` are lines beside its main text. Two headings are looked
+    at, as the first may be the site's name, and where there is none the first line.
     """
     if not (title or headings or first_line):
-        return Name("", "", SAID, None)
+        return "", "", SAID, None
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
     named = (each for each in cut if any(map(str.isalpha, each)))  # no number of a list
@@ -234,12 +222,12 @@ def name_of(
     text = lower(main_text) if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
     if not words:
-        return Name(repeated, heading, marks, None)
+        return repeated, heading, marks, None
     rest = "\n".join([line.lower() for line in beside if line not in headings])
     find = _places if native.kernel is None else native.kernel.places
     found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
     places = (_PLACE.pack(at, mmh3.hash(near, signed=False) & 0xFFFF) for at, near in found)
-    return Name(repeated, heading, marks, b"".join(places) or None)
+    return repeated, heading, marks, b"".join(places) or None
 
 
 @lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test

@@ -135,7 +135,7 @@ def article_digest(
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
-    for place in doubtful(said, [is_main[i] for i in chosen]):
+    for place in doubtful(said):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     of_all = _digest([title, *texts])
@@ -161,16 +161,14 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = 
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     if native.kernel is not None:
-        limit, packed, hashes = native.kernel.sample(
-            said, masks, bytes(is_main), WINDOW_BYTES, _TAKEN
-        )
-        sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
-        return Visible(sample, tuple(dict.fromkeys(array("I", hashes))))
-    return _sampled(said, is_main, masks)
+        found = native.kernel.sample(said, masks, bytes(is_main), WINDOW_BYTES, _TAKEN)
+    else:
+        found = _sampled(said, is_main, masks)
+    return Visible(found[0], tuple(dict.fromkeys(array("I", found[1]))))
 
 
-def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> Visible:
-    """The sample of these blocks, each with its separator, and its blocks' hashes."""
+def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes, bytes]:
+    """The sample of these blocks, each with its separator, and its windows' blocks' hashes."""
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
@@ -183,7 +181,7 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> Visible:
     marked = (block_hashes & BLOCK_BITS) | is_main_at * np.uint32(MAIN)
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
     sample = packed_sample(limit, zip(ranks.tolist(), marked.tolist(), strict=True))
-    return Visible(sample, tuple(dict.fromkeys(block_hashes.tolist())))
+    return sample, block_hashes.tobytes()
 
 
 def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:

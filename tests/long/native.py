@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 from rich.progress import track
 
 from crawler.demo_site.pages import all_pages
@@ -28,8 +27,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page import compiled, segment
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.hashing import TokenHashes
-from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.hashing import TokenHashes, hashed
 from simhash_pipeline.page.visible import NONE, visible_text
 from simhash_pipeline.specific_text import specific_sample
 from tests.long import parser_of
@@ -69,18 +67,13 @@ def _page(rng: random.Random) -> bytes:
 
 def differing_text(rng: random.Random) -> str | None:
     """A text whose tokens, content fingerprint or sketch are not the Python's."""
-    text, options = _text(rng), Options()
-    hashed = compiled.hashed_words(text)
+    text, sizes = _text(rng), Options().ngrams
+    tokens = TokenHashes(found := compiled.hashed_words(text))
+    content, sketch = tokens.content(sizes), tokens.sketch(3)
     with by_python():
-        words = segment.words(text)
-    content, sketch = hashed.content(options.ngrams), hashed.sketch(3)
-    rows = TokenHashes(words)
-    singles, pairs = rows.ngrams(1, 64), rows.ngrams(2, 64)
-    expected = simhash(np.concatenate([singles, pairs]))
-    count = max(1, len(words))
-    is_alike = len(hashed) == len(words) and content == expected
-    is_alike &= hashed.sketch(count) == simhash(rows.ngrams(count, 128))
-    return None if is_alike and sketch == rows.sketch(3) else text
+        is_alike = found == hashed(segment.words(text))
+        is_alike &= (content, sketch) == (tokens.content(sizes), tokens.sketch(3))
+    return None if is_alike else text
 
 
 def differing_blocks(rng: random.Random) -> list[str] | None:

@@ -36,24 +36,19 @@ HANG_SECS = 10  # of CPU, a call
 _MEASURED = 0.25  # of the batches run three times more, for what they leave in memory
 _LEFT_BYTES = 2_000  # by the last time
 _SETUPS = ("set_tables", "set_markup", "set_rules", "load_dictionary")
-_METHODS = ("add", "content", "sketch")  # of Tokens
 Sound = dict[str, list[tuple[Any, ...]]]  # by a function's name
 
 
 class _Noting:
-    """The kernel, or its tokens; what it is called with is noted."""
+    """The kernel; what it is called with is noted."""
 
     def __init__(self, noted: Sound, of: Any) -> None:
         self._noted, self._of = noted, of
 
-    def __len__(self) -> int:
-        return len(self._of)
-
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*given: Any) -> Any:
             self._noted[name].append(_copied(given))
-            answer = getattr(self._of, name)(*given)
-            return _Noting(self._noted, answer) if name == "Tokens" else answer
+            return getattr(self._of, name)(*given)
 
         return call
 
@@ -187,7 +182,7 @@ class _Call:
         return wrong or len(self.given) != len(self.sound)
 
     def fault(self, of: Any, must_raise: bool) -> str | None:
-        """What is wrong with how the function of this module or object ends."""
+        """What is wrong with how the function of this module ends."""
         try:
             answer = getattr(of, self.name)(*self.given)
         except SystemError as error:
@@ -231,7 +226,7 @@ def _calls(chance: random.Random, sound: Sound) -> Iterator[_Call]:
     for name in _SETUPS:
         if chance.random() < (0.1 if name == "load_dictionary" else 0.6):
             yield _Call(name, sound[name][0])
-    names = [name for name in sound if name not in ("Tokens", "load_dictionary")]
+    names = [name for name in sound if name != "load_dictionary"]
     for _ in range(BATCH):
         name = chance.choice(names) if chance.random() < 0.98 else "load_dictionary"
         call = _Call(name, chance.choice(sound[name]))
@@ -242,16 +237,13 @@ def _calls(chance: random.Random, sound: Sound) -> Iterator[_Call]:
 
 def _run(kernel: Any, sound: Sound, seed: str, told: Callable[[str], object]) -> str | None:
     """The first fault of a batch; each call is told before it is made."""
-    chance, tokens, has_markup = random.Random(seed), kernel.Tokens(), False
+    chance, has_markup = random.Random(seed), False
     for call in _calls(chance, sound):
         told(str(call))
-        if chance.random() < 0.2:
-            tokens = kernel.Tokens()
         is_wrong = call.must_raise()
         signal.setitimer(signal.ITIMER_VIRTUAL, HANG_SECS)
         # Tables of markup are taken once: a second call does nothing.
-        of = tokens if call.name in _METHODS else kernel
-        if fault := call.fault(of, is_wrong and not (call.name == "set_markup" and has_markup)):
+        if fault := call.fault(kernel, is_wrong and not (call.name == "set_markup" and has_markup)):
             return fault
         has_markup |= call.name == "set_markup" and not is_wrong
     return None

@@ -11,6 +11,7 @@ from simhash_pipeline.page.hashing import (
     fnv1,
     fnv1a,
     hash_rows,
+    hashed,
     java,
     jenkins,
     murmur2,
@@ -85,7 +86,7 @@ def test_a_row_is_the_number_little_endian() -> None:
 
 
 def test_one_token_s_hash_is_its_murmur3() -> None:
-    (row,) = TokenHashes(["harbour"]).ngrams(1, 64)
+    (row,) = TokenHashes(hashed(["harbour"])).ngrams(1, 64)
     assert int.from_bytes(row.tobytes(), "little") == mmh3.hash64("harbour", signed=False)[0]
 
 
@@ -94,18 +95,18 @@ def test_n_grams_of_a_text_hash_as_they_do_one_by_one(tokens: list[str]) -> None
     rows = hash_rows("murmur3")
     for size in (1, 2, 3):
         ngrams = [" ".join(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
-        together = TokenHashes(tokens).ngrams(size)
+        together = TokenHashes(hashed(tokens)).ngrams(size)
         assert [row.tobytes() for row in together] == [row.tobytes() for row in rows(ngrams)]
 
 
 def test_an_n_gram_s_hash_hangs_on_order_and_length() -> None:
     tokens = ["fog", "bell", "fog", "fog"]
-    rows = {size: TokenHashes(tokens).ngrams(size, 128) for size in (1, 2, 3, 4)}
+    rows = {size: TokenHashes(hashed(tokens)).ngrams(size, 128) for size in (1, 2, 3, 4)}
     assert len({row.tobytes() for found in rows.values() for row in found}) == 8  # fog comes thrice
 
 
 def test_an_n_gram_counts_once_in_a_sketch() -> None:
-    hashes = TokenHashes(["fog", "bell", "fog", "bell", "fog"])
+    hashes = TokenHashes(hashed(["fog", "bell", "fog", "bell", "fog"]))
     rows = hashes.ngrams(3, 128)
     assert hashes.sketch(3) == simhash(rows[:2]) != simhash(rows)
 
@@ -113,7 +114,9 @@ def test_an_n_gram_counts_once_in_a_sketch() -> None:
 def test_the_folded_bits_of_n_grams_are_as_good_as_random() -> None:
     """Each bit is set in half of 20,000 bigrams, and no two bits go together: within 4 sigma."""
     numbers = np.random.default_rng(7).integers(0, 400, 20_001)
-    rows = np.unique(TokenHashes([f"w{number}" for number in numbers]).ngrams(2, 128), axis=0)
+    rows = np.unique(
+        TokenHashes(hashed([f"w{number}" for number in numbers])).ngrams(2, 128), axis=0
+    )
     bits = np.unpackbits(rows, axis=1).astype(np.float64) * 2 - 1
     together = bits.T @ bits / np.sqrt(len(bits))
     assert np.abs(bits.sum(axis=0)).max() < 4.5 * np.sqrt(len(bits))
@@ -121,5 +124,5 @@ def test_the_folded_bits_of_n_grams_are_as_good_as_random() -> None:
 
 
 def test_a_text_shorter_than_the_n_gram_has_no_rows() -> None:
-    assert TokenHashes(["fog"]).ngrams(2, 64).shape == (0, 8)
-    assert TokenHashes([]).sketch(3) is None
+    assert TokenHashes(hashed(["fog"])).ngrams(2, 64).shape == (0, 8)
+    assert TokenHashes(hashed([])).sketch(3) is None

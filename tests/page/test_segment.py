@@ -14,8 +14,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
-from simhash_pipeline.page import han, segment
-from simhash_pipeline.page.folding import FOLDED_ALONE, characters
+from simhash_pipeline.page import han
 from simhash_pipeline.page.segment import Segment, segmenter, simplified
 from simhash_pipeline.page.segment import words as tokens
 
@@ -88,24 +87,6 @@ def test_in_a_very_long_text_han_characters_become_words_of_their_own() -> None:
 @given(st.text())
 def test_any_text_gives_tokens_without_spaces(text: str) -> None:
     assert all(token and not any(char.isspace() for char in token) for token in tokens(text))
-
-
-PLAIN = st.text(
-    st.sampled_from([*characters(FOLDED_ALONE), *"渔船安全返回的港口", "\u3042"]),
-    max_size=60,
-)
-
-
-@given(
-    PLAIN
-    | st.text()
-    | st.sampled_from(["海" * 1_203, "a" * 700 + "海" * 500, "…" * 6_000 + "港口", "海\ud800港"])
-)
-def test_the_table_of_characters_finds_the_words_that_the_patterns_find(text: str) -> None:
-    found = tokens(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segment._Words, "_words_by_table", lambda *_: None)
-        assert tokens(text) == found
 
 
 def test_a_lone_surrogate_is_no_word() -> None:

@@ -233,12 +233,6 @@ def test_packed_values_of_pages_that_have_expired_go_too(packed: Path) -> None:
     assert held == (0,)
 
 
-def test_a_damaged_value_is_reported_when_values_are_packed_again(packed: Path) -> None:
-    with closing(sqlite3.connect(packed, isolation_level=None)) as shell:
-        shell.execute("UPDATE page SET content = 1.5 WHERE id = 9000")
-    assert "is damaged" in refusal(packed, lambda store: store.expire(900))
-
-
 def test_packed_values_of_pages_that_have_gone_go_too(packed: Path) -> None:
     """When the next crawl begins, once most have gone: nothing that it reads grows for ever."""
     held = []
