@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive import KEEP, Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import by_bytes, said_by
+from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -66,7 +66,7 @@ ROWS = pa.schema(
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
         *((one.name, _TYPES[one.type]) for one in COLUMNS if one.name != "url"),
-        ("item_names", pa.list_(pa.string())),  # of what counts of its item, with other fields
+        ("item_names", pa.map_(pa.int64(), pa.string())),  # as in Said
         ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -271,7 +271,7 @@ def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
         **_stored(stored),
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
-        "item_names": [_utf8(name) for name in said.names.values()],
+        "item_names": [(byte, _utf8(name)) for byte, name in said.names.items()],
         "blocks": page.blocks,
         "text_chars": len(page.text),
         "tokens": page.tokens,
@@ -311,7 +311,7 @@ def judge_rows(
     for batch in batches:
         columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
         positions, blocks, names = columns
-        of_items = (by_bytes(each or ()) for each in names)
+        of_items = (dict(each or ()) for each in names)
         pages = zip(stored_pages(batch), blocks, of_items, strict=True)
         with store.batch():
             verdicts = [judge.judge_stored(*page) for page in pages]
