@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
+from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import KEEP, Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
@@ -31,6 +32,7 @@ from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.repeated_text import page_specific, template_of
 from simhash_pipeline.stores.contract import PageText, check_stamp, shown_url
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.sqlite.file import release
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.verdict import Verdict
 
@@ -294,13 +296,23 @@ def copy_name(name: str) -> str:
 
 @contextmanager
 def scratch_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder until the end of the block; what a killed job left in it goes first."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    """An empty folder until the end of the block; what a killed job left in it goes first.
+
+    ArchiveError while another job has it.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(f"{folder}.lock", is_singleton=False)
     try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise ArchiveError(f"another job writes to {folder}: wait until it has ended") from error
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        release(lock)
 
 
 def write_copies(

@@ -16,7 +16,7 @@ import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds, parts
-from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup, scratch_folder
 from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.errors import ArchiveError
@@ -583,6 +583,18 @@ def test_what_a_killed_job_left_goes_with_the_next_run(tmp_path: Path) -> None:
     dedup(job(tmp_path, source))
     assert not list(tmp_path.glob(".*"))
     assert kept(tmp_path / "out.parquet") == KEPT
+
+
+def test_a_second_job_with_one_output_is_refused_while_the_first_runs(tmp_path: Path) -> None:
+    """Else each removes the other's parts."""
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with scratch_folder(tmp_path / ".out.parquet.parts") as folder:
+        with pytest.raises(ArchiveError, match="another job writes to .*parts: wait until it has"):
+            dedup(job(tmp_path, source))
+        assert folder.exists()
+    dedup(job(tmp_path, source))
+    assert kept(tmp_path / "out.parquet") == KEPT
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
