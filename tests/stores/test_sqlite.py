@@ -764,6 +764,14 @@ def test_a_file_that_cannot_be_written_gets_no_log_of_its_reader_in_a_folder_tha
         assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
+def test_an_empty_log_of_a_store_that_cannot_be_written_is_none(path: Path) -> None:
+    """As a crawl leaves it that is killed before it stores a page, in a backup."""
+    filled(path)
+    path.with_name(f"{path.name}-wal").touch()
+    with read_only(path.parent), SqliteStore(path, reading=True) as store:
+        assert len(store) == 3
+
+
 @pytest.mark.parametrize("has_index", [True, False])
 def test_pages_in_the_log_of_a_store_that_cannot_be_written_are_read_or_the_store_is_refused(
     path: Path, tmp_path: Path, *, has_index: bool

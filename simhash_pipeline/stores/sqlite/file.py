@@ -165,7 +165,9 @@ def connect(
             raise
     # Without a log SQLite would make an index of it, which a directory that can't be written
     # refuses, and which would shut out the file's owner elsewhere.
-    mode = "ro" if beside(path, "-wal").exists() else "ro&immutable=1"
+    log = beside(path, "-wal")  # an empty one that nobody has open is none
+    is_log = log.exists() and (log.stat().st_size > 0 or beside(path, "-shm").exists())
+    mode = "ro" if is_log else "ro&immutable=1"
     return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master"), False
 
 
