@@ -213,8 +213,9 @@ class Page:
             return plain
         if self.is_own_address(text):
             # All that an element says, as an option does, which isn't visible.
-            is_option = any(f">{text.lower()}<" in each.text for each in _sources(self._source))
-            return plain if is_option else ""
+            word = text.lower()
+            found = (held.startswith(f">{word}<", place - 1) for held, place in self._held(word))
+            return plain if any(found) else ""
         is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
         return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
 

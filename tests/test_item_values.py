@@ -31,6 +31,7 @@ from simhash_pipeline.item_values import (
     row_keys,
     row_of,
     said_by,
+    values_of,
     with_values,
 )
 from simhash_pipeline.on_page import _DECIMALS, Text, _shown
@@ -935,6 +936,17 @@ def test_a_monstrous_item_is_read_in_bounded_time(more: dict[str, Any]) -> None:
     assert "title" in found.names.values()
     assert time.process_time() - started < 2
     assert len(found.values or b"") <= 2 + 4 * 255
+
+
+def test_thousands_of_values_that_are_in_the_address_are_found_in_bounded_time() -> None:
+    """As each may be an option's, the page's source is asked for them."""
+    body = f"{page()}<script>{'zq ' * 1_000_000}</script>"
+    item = {"made": {f"key{n}": "zq7" for n in range(10_000)}}
+    source = Source(body, "https://shop.example/zq7")
+    read = Fingerprinter().fingerprint(body, source.url)
+    started = time.process_time()
+    said_by(read, source._replace(item=values_of(source, item, Options())))
+    assert time.process_time() - started < 3
 
 
 def test_an_item_within_itself_ends() -> None:
