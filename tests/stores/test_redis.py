@@ -162,6 +162,19 @@ def test_a_new_page_and_a_twin_take_two_round_trips(server: RunningServer) -> No
             assert wire.requests - before == 2
 
 
+def test_pages_of_two_namespaces_in_turns_are_stored_in_as_few_round_trips(
+    server: RunningServer,
+) -> None:
+    """As `scrapy simhash copy` meets them that two spiders have stored at once."""
+    asked = []
+    with Wire(server) as wire, RedisStore(wire.url) as store:
+        for names in ("a" * 100 + "b" * 100, "cd" * 100):
+            before = wire.requests
+            store.insert_many(page(str(n), n, namespace=name) for n, name in enumerate(names))
+            asked.append(wire.requests - before)
+        assert asked[1] <= asked[0] < 50
+
+
 @pytest.mark.parametrize("number", range(6))
 def test_a_lost_reply_makes_no_page_its_own_twin_and_stores_none_twice(
     server: RunningServer, number: int

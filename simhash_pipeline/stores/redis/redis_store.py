@@ -101,8 +101,9 @@ class RedisStore(contract.Store):
         number = 0
         for chunk in contract.batches(pages, PAGES_A_BATCH):
             last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
-            its_last = (chunk[place] for place in sorted(last.values()))
-            for name, group in groupby(its_last, key=attrgetter("namespace")):
+            by_namespace = attrgetter("namespace")
+            its_last = sorted((chunk[place] for place in sorted(last.values())), key=by_namespace)
+            for name, group in groupby(its_last, key=by_namespace):
                 todo = list(group)
                 while todo:
                     todo = self._begun_namespace(name).insert(todo)
