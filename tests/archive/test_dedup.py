@@ -589,7 +589,7 @@ def test_a_second_job_with_one_output_is_refused_while_the_first_runs(tmp_path: 
     """Else each removes the other's parts."""
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     with scratch_folder(tmp_path / ".out.parquet.parts") as folder:
-        with pytest.raises(ArchiveError, match="another job writes to .*parts: wait until it has"):
+        with pytest.raises(ArchiveError, match="another job writes to"):
             dedup(job(tmp_path, source))
         assert folder.exists()
     dedup(job(tmp_path, source))
