@@ -300,7 +300,7 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
 
     ArchiveError while another job has it.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)  # its error, if none can be made, says why
     lock = FileLock(f"{folder}.lock", is_singleton=False)
     try:
         lock.acquire(timeout=0)
