@@ -57,6 +57,9 @@ def doubtful(lines: list[str]) -> list[int]:
     words = keys.words.intersection(_parted(others))
     is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
 
+    if not (is_day or words or keys.characters.search(others)):
+        return [at for at in places if lines[at].isascii()]
+
     def may_have_one(line: str) -> bool:
         return bool(words or keys.characters.search(line)) if _DIGIT.search(line) else is_day
 
