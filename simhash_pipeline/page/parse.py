@@ -31,6 +31,12 @@ _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 # lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
 NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# The same as numbers; of many digits none is a character, and Python may refuse to read them.
+_NO_REFERENCE = re.compile(
+    r"&#(?:\d{8,}|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)"
+    r"|x(?:[\da-f]{7,}|0*(?:[1-8bcef]|1[\da-f]|fff[ef])(?![\da-f])));?",
+    re.IGNORECASE | re.ASCII,
+)
 NO_DEPTH = 2**31  # deeper than any element
 # A tree's elements, each before its children, with its tag and depth; the root's is 0.
 Elements: TypeAlias = list[tuple[_Element, str, int]]
@@ -121,15 +127,12 @@ def _empty_head(root: _Element) -> None:
 def _by_html5lib(source: bytes) -> _Element:
     import html5lib  # type: ignore[import-untyped]  # it has no types
 
-    text = NO_XML.sub(" ", source.decode("utf-8", "replace"))
+    text = NO_XML.sub(" ", _NO_REFERENCE.sub(" ", source.decode("utf-8", "replace")))
     parse = partial(html5lib.parse, treebuilder="lxml", namespaceHTMLElements=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that no XML may have
         try:
-            try:
-                root: _Element = parse(text).getroot()
-            except ValueError:  # a reference to what no XML may hold
-                root = parse(text.replace("&#", "&amp;#")).getroot()
+            root: _Element = parse(text).getroot()
         except Exception as error:  # it lets its own errors out
             raise PageError("unparsable", f"html5lib can't parse the page: {error!r}") from error
     etree.strip_tags(root, etree.Comment)

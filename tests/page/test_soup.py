@@ -96,6 +96,8 @@ def outcome(read_page: Callable[[], str]) -> str:
         ('<a"b c=1>word</a"b>', "word"),
         ("<o:p onclick=1 @x=2>word</o:p>", "word"),
         ("<p>&#1;word\x01&#xD800;</p>", "word"),
+        ("<p>&#x1F;&#11word&#65535; &#233;&#x31;", "word  é1"),
+        (f"<p>&#{'1' * 5_000};word &#233;", "word é"),
         ("<div>" * 1_500 + "word", "word"),
     ],
 )
