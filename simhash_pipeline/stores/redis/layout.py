@@ -29,7 +29,7 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
 
 A record is the page's number, a salt that tells it from others of the same page, and the packed
 page. A visit is its time (8 bytes) and what it said. A text has the time it was kept at (8 bytes),
-the page's URL, a null byte, and the packed text. See contract.py.
+the length of the page's URL (4), the URL, and the packed text. See contract.py.
 
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.
@@ -69,6 +69,7 @@ SALT_SIZE = 2
 INDEXED = (*contract.NEAR_COLUMNS, *SAME_COLUMNS, "row_keys")  # the former have four blocks
 ALWAYS_INDEXED = tuple(column for column in INDEXED if column != "structure")
 TIME = struct.Struct(">d")  # of a text and a visit; EXPIRE reads it
+_TEXT_HEAD = struct.Struct(">dI")  # a host may hold any character
 
 
 def run_key(run: bytes) -> bytes:
@@ -209,7 +210,8 @@ def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
 
 
 def pack_text(text: PageText) -> bytes:
-    return TIME.pack(text.kept_at) + text.url.encode() + b"\0" + contract.packed_text(text)
+    url = text.url.encode()
+    return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + contract.packed_text(text)
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -221,8 +223,10 @@ def unpack_visit(namespace: str, key: bytes, raw: bytes) -> Visit:
 
 
 def unpack_text(namespace: str, raw: bytes) -> PageText:
-    url, _, packed = raw[TIME.size :].partition(b"\0")
-    return contract.unpacked_text(namespace, url.decode(), packed, *TIME.unpack_from(raw))
+    kept_at, length = _TEXT_HEAD.unpack_from(raw)
+    end = _TEXT_HEAD.size + length
+    url = raw[_TEXT_HEAD.size : end].decode()
+    return contract.unpacked_text(namespace, url, raw[end:], kept_at)
 
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
