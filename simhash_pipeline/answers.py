@@ -107,7 +107,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             raise SimhashError(
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
-        if ANSWERS[answer] and not row["twin_url"]:
+        if ANSWERS[answer] and not _plain(row["twin_url"]):
             raise SimhashError(f"{where}: a copy needs the URL of the kept page, twin_url")
         if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
             raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
@@ -133,5 +133,5 @@ def _number(row: dict[str, str], column: str, rule: Rule, where: str) -> Any:
 
 
 def _plain(cell: str | None) -> str:
-    text = cell or ""
+    text = (cell or "").strip()
     return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text

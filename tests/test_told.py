@@ -143,6 +143,6 @@ def test_a_bad_sheet_stops_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(SimhashError, match=r"answers.csv, line 2: answer is 'perhaps', not copy"):
         Judge(options=sheet(tmp_path, "perhaps,a,b"))
     with pytest.raises(SimhashError, match=r"line 2: a copy needs the URL of the kept page"):
-        Judge(options=sheet(tmp_path, "copy,,http://a.example/2"))
+        Judge(options=sheet(tmp_path, "copy, ,http://a.example/2"))
     with pytest.raises(SimhashError, match=r"none.csv can't be read: No such file"):
         Judge(options=Options(answers=str(tmp_path / "none.csv")))
