@@ -43,7 +43,8 @@ def find_page(
 def _without_latency(item: ItemValues, response: Response) -> tuple[tuple[str, str], ...]:
     """The item's values without what Scrapy measured, also rounded or in milliseconds."""
     latency = response.meta.get("download_latency") if response.request else None
-    if item.is_named or not isinstance(latency, float):
+    has_number = any(text[:1].isdigit() for _, text in item.pairs)  # hardly any item has one
+    if item.is_named or not has_number or not isinstance(latency, float):
         return item.pairs
     times = [latency, latency * 1_000]
     times += [round(each, digits) for each in times for digits in (3, 4, 6)]
@@ -56,7 +57,9 @@ def _brought(response: Response) -> Iterator[Any]:
     if response.request is None:
         return
     for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
-        if name != "link_text" and (isinstance(value, str) or ItemAdapter.is_item(value)):
+        if name == "link_text" or isinstance(value, (int, float)):
+            continue
+        if isinstance(value, str) or ItemAdapter.is_item(value):
             yield value
     yield from response.cb_kwargs.values()
 
