@@ -127,7 +127,7 @@ def _by_table(text: str) -> str | None:
 
 def _by_words(text: str) -> str:
     """The same by Python, which takes a hundred times as long, of words in lines that need it."""
-    lines = [(line, _by_table(line)) for line in text.split("\n")]
+    lines = [*_by_lines(text.split("\n"))]
     asked = chain.from_iterable(line.split(" ") for line, said in lines if said is None)
     words, others = dict[str, str](), list[str]()
     for word in {*asked}:
@@ -141,6 +141,19 @@ def _by_words(text: str) -> str:
         " ".join(map(words.__getitem__, line.split(" "))) if said is None else said
         for line, said in lines
     )
+
+
+def _by_lines(lines: list[str]) -> Iterator[tuple[str, str | None]]:
+    """Each line as `_by_table` spells it; None of one that it doesn't spell, and a few near it."""
+    said = _by_table("\n".join(lines))  # for all at once, as numpy takes long to begin
+    if said is not None:
+        yield from zip(lines, said.split("\n"), strict=True)
+    elif len(lines) <= 8:
+        yield from ((line, None) for line in lines)
+    else:
+        half = len(lines) // 2
+        yield from _by_lines(lines[:half])
+        yield from _by_lines(lines[half:])
 
 
 def _composed(text: str) -> str:

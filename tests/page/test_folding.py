@@ -134,3 +134,21 @@ def test_a_long_row_of_characters_beyond_16_bits_is_no_row_of_marks() -> None:
     row = "\U00020000\U000e0100\U0001f600" * 20 + "\U0003fffe" * 40
     assert _composed(row) == spelled(row) == row
     assert _composed("\U0001d165" * 40 + "x") == "x"  # a mark beyond 16 bits
+
+
+def test_one_line_that_python_spells_leaves_the_others_to_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without the kernel each asking of numpy takes as long as a line of a hundred words."""
+    asked: list[str] = []
+    table = folding._by_table
+
+    def counted(text: str) -> str | None:
+        asked.append(text)
+        return table(text)
+
+    monkeypatch.setattr(folding, "_by_table", counted)
+    lines = ["Äpfel „hier“"] * 10_000
+    said = ['Äpfel "hier"'] * 10_000
+    assert spelled("\n".join([*lines, "a\u030a"])) == "\n".join([*said, "å"])
+    assert len(asked) < 100
