@@ -22,7 +22,6 @@ from tests.archive.archives import PAGES, html, warc_of, write_json_lines
 from tests.stores.pages import page as stored
 
 URLS = [page["url"] for page in PAGES]
-BERLIN = timezone(timedelta(hours=1))
 
 
 def urls(name: object, time_field: str | None = None) -> list[str]:
