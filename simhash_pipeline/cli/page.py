@@ -419,9 +419,9 @@ class ExplainCommand(Command):
         limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
         yield from _changes(what, text_a.text, text_b.text, limit)
         items = [_item(text_a), _item(text_b)]
-        if names:
+        values = [(name, *(item.get(name, "") for item in items)) for name in names]
+        if values := [value for value in values if any(value[1:])]:  # a text is compared above
             yield Heading("Values of their items that differ")
-            values = [(name, *(item.get(name, "") for item in items)) for name in names]
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
         if alike is not None:
             same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"

@@ -172,7 +172,9 @@ def _notes(named: NamedStore, options: Options) -> list[str]:
         notes.append(f"a crawl refuses it: {error}")
     except StoreError as error:
         return [str(error)]
-    notes.append(f"{pages:,} pages; changed settings apply from now on; past drops stay dropped")
+    notes.append(
+        f"{pages:,} pages; changed settings apply from now on; dropped ones are judged again"
+    )
     if untold:
         notes.append(f"{untold:,} pages were stored without their texts (SIMHASH_KEEP_TEXT)")
     if silent:

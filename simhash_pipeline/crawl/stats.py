@@ -33,6 +33,7 @@ from simhash_pipeline.verdict import Verdict
 _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
+_MANY_CHANGED = 20  # known pages, of which there are worth a line
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
@@ -220,6 +221,14 @@ class CrawlStats:
         if near := self._counts["near_misses"]:
             look = self._look.replace("--list", "--kept", 1)
             self.logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
+        changed, unchanged = self._counts["changed"], self._counts["unchanged"]
+        if changed > max(unchanged, _MANY_CHANGED):
+            self.logger.warning(
+                "%s of %s known pages have changed. If nobody edited them, their texts hold what "
+                "changes with each visit, as adverts do: scrape them without",
+                f"{changed:,}",
+                f"{changed + unchanged:,}",
+            )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(

@@ -69,7 +69,7 @@ def test_a_late_setting_says_what_stored_pages_lack(simhash: Simhash, tmp_path: 
         "",
         "store seen.sqlite:",
         f"  {refused} (now [1]); use those options again, or another store",
-        "  3 pages; changed settings apply from now on; past drops stay dropped",
+        "  3 pages; changed settings apply from now on; dropped ones are judged again",
         "  3 pages were stored without their texts (SIMHASH_KEEP_TEXT)",
         "  3 pages were stored without item values (SIMHASH_ITEM_FIELDS)",
     ]

@@ -355,6 +355,14 @@ def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: 
     assert (result.stats["simhash/changed"], result.stats["simhash/unchanged"]) == (1, 1)
 
 
+def test_many_known_pages_that_changed_are_reported(tmp_path: Path) -> None:
+    """Adverts in their texts, mostly."""
+    for visit, warned in ((1, False), (2, True)):
+        texts = [" ".join(f"site{n}word{i}" for i in range(90)) for n in range(21)]
+        result = crawl(tmp_path, [page(n, f"{text} {visit}") for n, text in enumerate(texts)])
+        assert ("21 of 21 known pages have changed. If nobody edited" in result.log) is warned
+
+
 def test_an_edit_of_a_page_that_an_earlier_crawl_dropped_comes_out(tmp_path: Path) -> None:
     assert crawl(tmp_path, [page(1), page(2)]).dropped == ["http://a.example/2"]
     time.sleep(1.1)  # times are whole seconds
