@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, groupby
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -101,10 +101,11 @@ class RedisStore(contract.Store):
         number = 0
         for chunk in contract.batches(pages, PAGES_A_BATCH):
             last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
-            by_namespace = attrgetter("namespace")
-            its_last = sorted((chunk[place] for place in sorted(last.values())), key=by_namespace)
-            for name, group in groupby(its_last, key=by_namespace):
-                todo = list(group)
+            of_namespaces: dict[str, list[StoredPage]] = {}
+            for page in (chunk[place] for place in sorted(last.values())):
+                of_namespaces.setdefault(page.namespace, []).append(page)
+            for name, its_last in of_namespaces.items():
+                todo = its_last
                 while todo:
                     todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
