@@ -67,8 +67,8 @@ class Pair(NamedTuple):
         has_its_text = by_text and self._have_one_text()
         if not by_text or (has_its_text and page.title == other.title):
             return
-        yield "fields", self._have_two_texts()
         if not has_its_text:
+            yield "fields", self._have_two_texts()
             yield "sketch", not self.sketches_agree()
         yield "shared notice", titles.share_a_notice(page, other)
         # A short text that two sites share names no page.

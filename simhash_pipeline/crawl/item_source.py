@@ -43,7 +43,7 @@ def find_page(
 def _without_latency(item: ItemValues, response: Response) -> tuple[tuple[str, str], ...]:
     """The item's values without what Scrapy measured, also rounded or in milliseconds."""
     latency = response.meta.get("download_latency") if response.request else None
-    has_number = any(text[:1].isdigit() for _, text in item.pairs)  # hardly any item has one
+    has_number = any(text[:1].isdigit() for _, text in item.pairs)  # few items have one
     if item.is_named or not has_number or not isinstance(latency, float):
         return item.pairs
     times = [latency, latency * 1_000]

@@ -125,7 +125,7 @@ def _empty_head(root: _Element) -> None:
 
 
 def _by_html5lib(source: bytes) -> _Element:
-    import html5lib  # type: ignore[import-untyped]  # it has no types
+    import html5lib
 
     text = NO_XML.sub(" ", _NO_REFERENCE.sub(" ", source.decode("utf-8", "replace")))
     parse = partial(html5lib.parse, treebuilder="lxml", namespaceHTMLElements=False)
