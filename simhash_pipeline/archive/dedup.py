@@ -5,12 +5,13 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
+import ctypes
 import json
 import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,10 @@ JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
         coalesce(verdict.group, page.position) AS group,
-        twin.url AS twin_url, {MEASURED}, page.content, page.structure, page.sketch,
+        verdict.twin_url, {MEASURED}, page.content, page.structure, page.sketch,
         page.title, page.tokens, page.time,
         input.name AS input, page.number, page.fault
-    FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-        JOIN input ON input.place = page.input
+    FROM {JUDGED} JOIN input ON input.place = page.input
     ORDER BY page.position
 """
 _OF_URL = len(NO_VALUES) + 4  # bytes of an item's values that say its URL alone
@@ -199,8 +199,15 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
             raise ArchiveError(reason)
         if job.keep != "first":
             parts.judge_sorted(folder, job.options, job.keep, reading.pages)
-    pa.default_memory_pool().release_unused()  # before DuckDB takes as much
+    give_back_memory()  # before DuckDB takes as much
     return reading
+
+
+def give_back_memory() -> None:
+    """What is free goes to the system."""
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _refuse_places(job: DedupJob) -> None:

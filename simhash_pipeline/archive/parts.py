@@ -96,6 +96,7 @@ VERDICTS = pa.schema(
         ("reason", pa.string()),
         ("group", pa.int64()),  # the position of the group's kept page
         ("twin", pa.int64()),  # the position of the page it was found near
+        ("twin_url", pa.string()),
         *((name, pa.int32()) for name in MEASURES[:3]),
         ("similarity", pa.float64()),
         ("rejected_by", pa.string()),
@@ -330,6 +331,7 @@ def _verdict_row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> di
         "reason": verdict.reason,
         "group": position if verdict.stored or twin is None else twin,
         "twin": twin,
+        "twin_url": None if twin is None else _utf8(verdict.twin_url or ""),
         **{name: getattr(verdict, name) for name in MEASURES},
         "rejected_by": verdict.rejected_by,
         "fields": verdict.differing_fields,
