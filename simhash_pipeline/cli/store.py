@@ -149,7 +149,7 @@ def _settings(
     settings: Mapping[str, Mapping[str, Any]], stores: Mapping[str, list[str]]
 ) -> Iterator[Line]:
     rows = [(name, repr(one["value"]), one["source"]) for name, one in settings.items()]
-    yield Grid(rows, wraps=1) if rows else "All settings have their defaults."
+    yield Grid(rows) if rows else "All settings have their defaults."
     for store, notes in stores.items():
         yield ""
         yield f"store {store}:"
