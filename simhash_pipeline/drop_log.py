@@ -403,17 +403,22 @@ def read_log(
 def last_run(path: Path, spider: str | None = None) -> str | None:
     """The id of the run, of this spider or any, that wrote the log's last whole line.
 
-    None if there is none in the log's last mebibyte.
+    None if there is none in the log's last mebibyte, and of what comes through a pipe.
     """
-    return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
+    return next((one.run for one in earlier_records(path) if spider in (None, one.spider)), None)
 
 
 def earlier_records(path: Path) -> list[Drop | Run]:
     """Those in the log's last mebibyte, the last one first, as far back as they can be read."""
     found: list[Drop | Run] = []
-    with suppress(DropLogError):  # the crawl starts all the same
-        for record in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
-            found.append(record)  # noqa: PERF402  # those before an error stay
+    if not path.is_file():  # to open a pipe would wait
+        return found
+    with suppress(DropLogError), _reading(path) as log:  # who reads all of it reports the error
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(size - _LAST_BYTES, 0))
+        for line in reversed(log.readlines()[size > _LAST_BYTES :]):
+            if (record := _parsed(line, str(path))) is not None:
+                found.append(record)  # noqa: PERF401  # those before an error stay
     return found
 
 
@@ -423,16 +428,6 @@ def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) 
     runs = (run for run in earlier if isinstance(run, Run) and run.spider == spider)
     then = next((run.options for run in runs), now)
     return [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
-
-
-def _last_records(path: Path) -> Iterator[Drop | Run]:
-    """Those of the whole lines in the log's last mebibyte, the last one first."""
-    with _reading(path) as log:
-        size = log.seek(0, os.SEEK_END)
-        log.seek(max(size - _LAST_BYTES, 0))
-        lines = log.readlines()[size > _LAST_BYTES :]
-    found = (_parsed(line, f"{path}, one of its last lines") for line in reversed(lines))
-    return (record for record in found if record is not None)
 
 
 @contextmanager

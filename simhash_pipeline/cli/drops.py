@@ -65,8 +65,8 @@ class _DropsCommand(Command):
     def summary(self, log: Path) -> Summary:
         """An empty one, which picks these runs."""
         run, spider = self.arguments.run, self.arguments.spider
-        if run == "last":  # of what comes through a pipe, all
-            run = None if log.is_fifo() else last_run(log, spider)
+        if run == "last":
+            run = last_run(log, spider)
         return Summary(None if run == "all" else run, spider)
 
 
