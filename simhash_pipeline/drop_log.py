@@ -379,25 +379,18 @@ def host_of(url: str) -> str:
     return authority.rpartition("@")[2]
 
 
-def read_log(
-    path: Path,
-    on_read: Callable[[int], object] | None = None,
-    on_cut: Callable[[str], object] | None = None,
-) -> Iterator[Drop | Run]:
+def read_log(path: Path, on_read: Callable[[int], object] | None = None) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    The log may be gzipped. `on_read` is called with the bytes of each line, `on_cut` with the place
-    of an incomplete last line. DropLogError at a line that is neither, or of another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line. DropLogError at a line
+    that is neither, or of another schema.
     """
     with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
             if on_read is not None:
                 on_read(len(line))
-            record = _parsed(line, f"{path}, line {number}")
-            if record is not None:
+            if (record := _parsed(line, f"{path}, line {number}")) is not None:
                 yield record
-            elif on_cut is not None and not line.endswith(b"\n"):
-                on_cut(f"{path}, line {number}")
 
 
 def last_run(path: Path, spider: str | None = None) -> str | None:

@@ -323,8 +323,8 @@ class ExplainCommand(Command):
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
-                return max([1, *(log.exit_code() for log in logs)])
-        return max((log.exit_code() for log in logs), default=0)
+                return 1
+        return 0
 
     def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
         """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
