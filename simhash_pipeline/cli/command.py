@@ -242,14 +242,6 @@ def minute(time: float | str) -> str:
     return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
 
 
-def share(text: str) -> float:
-    """A number between 0 and 1, which are excluded."""
-    with suppress(ValueError):
-        if 0 < float(text) < 1:
-            return float(text)
-    raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
-
-
 def age(text: str) -> int:
     """Seconds of an age of one or more: 30m, 2h, 3d."""
     with suppress(ValueError):

@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, counted, share
+from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
@@ -41,7 +41,7 @@ class TuneCommand(Command):
         parser.add("sheet", "the answers that the report saved", type=Path)
         parser.add("--spider", "compare with the settings of this spider's crawls")
         what = "the lowest precision of a recommended threshold"
-        parser.add("--precision", what, type=share, default=0.95)
+        parser.add("--precision", what, type=float, default=0.95)
 
     def run(self) -> int:
         answers = [
