@@ -151,8 +151,7 @@ def _settings(
     rows = [(name, repr(one["value"]), one["source"]) for name, one in settings.items()]
     yield Grid(rows) if rows else "All settings have their defaults."
     for store, notes in stores.items():
-        yield ""
-        yield f"store {store}:"
+        yield from ("", f"store {store}:")
         yield from (f"  {note}" for note in notes)
 
 

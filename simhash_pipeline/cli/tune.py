@@ -60,8 +60,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
     yield Heading("How often each content distance is right, and how many copies it finds")
-    yield _precisions(answers, now)
-    yield ""
+    yield from (_precisions(answers, now), "")
     yield (
         f"Alone, the thresholds in force get {dropped + kept:,} of "
         f"{counted(len(answers), 'answer')} wrong: {dropped:,} dropped that is another page, "
@@ -70,8 +69,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
-        yield f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}."
-        yield ""
+        yield from (f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}.", "")
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."
