@@ -379,41 +379,39 @@ def host_of(url: str) -> str:
     return authority.rpartition("@")[2]
 
 
-def read_log(
-    path: Path,
-    on_read: Callable[[int], object] | None = None,
-    on_cut: Callable[[str], object] | None = None,
-) -> Iterator[Drop | Run]:
+def read_log(path: Path, on_read: Callable[[int], object] | None = None) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    The log may be gzipped. `on_read` is called with the bytes of each line, `on_cut` with the place
-    of an incomplete last line. DropLogError at a line that is neither, or of another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line. DropLogError at a line
+    that is neither, or of another schema.
     """
     with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
             if on_read is not None:
                 on_read(len(line))
-            record = _parsed(line, f"{path}, line {number}")
-            if record is not None:
+            if (record := _parsed(line, f"{path}, line {number}")) is not None:
                 yield record
-            elif on_cut is not None and not line.endswith(b"\n"):
-                on_cut(f"{path}, line {number}")
 
 
 def last_run(path: Path, spider: str | None = None) -> str | None:
     """The id of the run, of this spider or any, that wrote the log's last whole line.
 
-    None if there is none in the log's last mebibyte.
+    None if there is none in the log's last mebibyte, and of what comes through a pipe.
     """
-    return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
+    return next((one.run for one in earlier_records(path) if spider in (None, one.spider)), None)
 
 
 def earlier_records(path: Path) -> list[Drop | Run]:
     """Those in the log's last mebibyte, the last one first, as far back as they can be read."""
     found: list[Drop | Run] = []
-    with suppress(DropLogError):  # the crawl starts all the same
-        for record in _last_records(path) if path.is_file() else ():  # to open a pipe would wait
-            found.append(record)  # noqa: PERF402  # those before an error stay
+    if not path.is_file():  # to open a pipe would wait
+        return found
+    with suppress(DropLogError), _reading(path) as log:  # who reads all of it reports the error
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(size - _LAST_BYTES, 0))
+        for line in reversed(log.readlines()[size > _LAST_BYTES :]):
+            if (record := _parsed(line, str(path))) is not None:
+                found.append(record)  # noqa: PERF401  # those before an error stay
     return found
 
 
@@ -423,16 +421,6 @@ def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) 
     runs = (run for run in earlier if isinstance(run, Run) and run.spider == spider)
     then = next((run.options for run in runs), now)
     return [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
-
-
-def _last_records(path: Path) -> Iterator[Drop | Run]:
-    """Those of the whole lines in the log's last mebibyte, the last one first."""
-    with _reading(path) as log:
-        size = log.seek(0, os.SEEK_END)
-        log.seek(max(size - _LAST_BYTES, 0))
-        lines = log.readlines()[size > _LAST_BYTES :]
-    found = (_parsed(line, f"{path}, one of its last lines") for line in reversed(lines))
-    return (record for record in found if record is not None)
 
 
 @contextmanager

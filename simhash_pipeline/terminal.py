@@ -14,18 +14,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
-    from rich.text import Text
 
 T = TypeVar("T")
 
 # They join letters of Persian, of India's scripts and of emoji, and steer nothing.
 JOINERS = "\u200c\u200d"
-_UNBOUNDED = 1_000_000  # columns: nothing is wrapped
 _COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
 SHOW_AFTER_SECS = 0.5  # of work, a progress bar
 _REDRAW_SECS = 0.1
@@ -39,12 +37,11 @@ class Heading(str):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of cells in columns; a terminal that is too narrow wraps one of them."""
+    """Rows of cells in columns."""
 
     rows: Sequence[Sequence[str]]
     right: Collection[int] = ()  # numbers of the columns that are aligned to the right
     indent: int = 0
-    wraps: int = -1  # number of the column that may be wrapped; from the end if negative
 
 
 Line: TypeAlias = "str | Grid"  # a string is one line: a newline in it is made visible
@@ -77,26 +74,36 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print for people: row by row on a terminal, else all at once."""
-    if sys.stdout.isatty():
-        console = _console(sys.stdout)
-        for row in chain.from_iterable(drawn(line, console) for line in lines):
-            console.print(row, soft_wrap=True)
-    else:
-        print("\n".join(chain.from_iterable(map(_plain, lines))))
+    """Print for people: line by line on a terminal, else all at once."""
+    if not sys.stdout.isatty():
+        print("\n".join(chain.from_iterable(map(drawn, lines))))
+        return
+    from rich.text import Text
+
+    console = _console(sys.stdout)
+    for line in lines:
+        for row in drawn(line):
+            text = Text(row, "bold" if isinstance(line, Heading) else "")
+            for colour, pattern in _COLOURS.items():
+                text.highlight_regex(pattern, colour)
+            console.print(text, soft_wrap=True)
 
 
-def _plain(line: Line) -> Iterable[str]:
+def drawn(line: Line) -> Iterator[str]:
+    """The rows of a line, those of a grid without blanks at their ends."""
     if isinstance(line, str):
-        return [printable(line.expandtabs())]
-    return (row.plain for row in drawn(line, _console(sys.stdout)))
+        yield printable(line.expandtabs())
+        return
+    from rich.cells import cell_len
 
-
-def drawn(line: Line, console: Console) -> Iterator[Text]:
-    """The rows that a console shows, without blanks at their ends."""
-    if not isinstance(line, str):
-        return _table_rows(line, console)
-    return _wrapped(_styled(line, "bold" if isinstance(line, Heading) else ""), console)
+    rows = [[printable(cell.expandtabs()) for cell in row] for row in line.rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            blanks = " " * (width - cell_len(cell))
+            cells.append(f"{blanks}{cell}" if column in line.right else f"{cell}{blanks}")
+        yield (" " * line.indent + "  ".join(cells)).rstrip()
 
 
 def progress(things: Iterable[T], unit: str, total: int | None = None) -> Iterator[T]:
@@ -160,47 +167,4 @@ def _progress(unit: str) -> Progress:
 def _console(file: TextIO) -> Console:
     from rich.console import Console
 
-    width = None if file.isatty() else _UNBOUNDED
-    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
-
-
-def _styled(text: str, style: str = "") -> Text:
-    from rich.text import Text
-
-    styled = Text(printable(text.expandtabs()), style)
-    for colour, pattern in _COLOURS.items():
-        styled.highlight_regex(pattern, colour)
-    return styled
-
-
-def _wrapped(text: Text, console: Console) -> Iterator[Text]:
-    """The line in lines of words that are indented alike; as it is if it has a word of a line.
-
-    That is a URL mostly. A terminal wraps such a line itself, and copies the URL as one.
-    """
-    indent = len(text.plain) - len(text.plain.lstrip())
-    columns = console.width - indent
-    if text.cell_len <= console.width or any(len(word) > columns for word in text.plain.split()):
-        yield text
-        return
-    for row in text[indent:].wrap(console, columns):
-        row.rstrip()
-        yield type(text)(" " * indent).append_text(row)
-
-
-def _table_rows(grid: Grid, console: Console) -> Iterator[Text]:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    columns = range(len(grid.rows[0]) if grid.rows else 0)
-    for column in columns:
-        justify: Literal["right", "left"] = "right" if column in grid.right else "left"
-        table.add_column(justify=justify, no_wrap=column != columns[grid.wraps], overflow="fold")
-    for cells in grid.rows:
-        table.add_row(*map(_styled, cells))
-    options = console.options.update_width(console.width - grid.indent)
-    for parts in console.render_lines(table, options, pad=False):
-        row = Text.assemble(" " * grid.indent, *((part.text, part.style or "") for part in parts))
-        row.rstrip()
-        yield row
+    return Console(file=file, highlight=False, markup=False, emoji=False)

@@ -7,7 +7,6 @@ import json
 import re
 
 import pytest
-from rich.console import Console
 
 from simhash_pipeline.terminal import (
     Grid,
@@ -47,9 +46,8 @@ def test_json_that_is_made_printable_means_the_same() -> None:
     assert json.loads(line) == values
 
 
-def shown(*lines: Line, columns: int = 80) -> list[str]:
-    console = Console(width=columns)
-    return [row.plain for line in lines for row in drawn(line, console)]
+def shown(line: Line) -> list[str]:
+    return list(drawn(line))
 
 
 def test_a_string_is_one_line_whatever_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,17 +73,6 @@ def test_a_cell_is_no_markup_and_steers_nothing() -> None:
     assert shown(Grid([("[bold]x[/]", "\x1b[31m:smile:")], indent=2)) == [
         "  [bold]x[/]  \\u001b[31m:smile:"
     ]
-
-
-def test_a_narrow_terminal_wraps_the_last_column_alone() -> None:
-    grid = Grid([("name", "four words are here"), ("other", "x")])
-    assert shown(grid, columns=20) == ["name   four words", "       are here", "other  x"]
-
-
-def test_a_long_line_is_wrapped_at_words_and_a_url_is_left_whole() -> None:
-    assert shown("  one two three", columns=10) == ["  one two", "  three"]
-    url = "  see http://a.example/long/path"
-    assert shown(url, columns=20) == [url]
 
 
 def test_in_an_ascii_locale_json_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:

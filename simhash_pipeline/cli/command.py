@@ -63,24 +63,12 @@ class DropLogFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = _shown_path(path)
-        self._cut: list[str] = []  # the place of a truncated last line
 
     def __iter__(self) -> Iterator[Drop | Run]:
         is_plain = self.path.is_file() and self.path.suffix != ".gz"
         total = self.path.stat().st_size if is_plain else None
         with progress_bar("B", total) as advance:
-            yield from read_log(self.path, advance, self._cut.append)
-
-    def exit_code(self) -> int:
-        """0, or 2 for a truncated log, which is reported on stderr; the whole lines count.
-
-        A line that a crash truncated is completed by the next crawl, and no longer reported.
-        """
-        if not self._cut:
-            return 0
-        said = "the last, is cut short and was passed over: the log is truncated"
-        print(printable(f"{self._cut[0]}, {said}"), file=sys.stderr)
-        return 2
+            yield from read_log(self.path, advance)
 
 
 class Command:
@@ -252,14 +240,6 @@ def iso(seconds: float) -> str:
 def minute(time: float | str) -> str:
     """Unix seconds, or a time in JSON, for people, in UTC: 2026-11-03 10:12."""
     return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
-
-
-def share(text: str) -> float:
-    """A number between 0 and 1, which are excluded."""
-    with suppress(ValueError):
-        if 0 < float(text) < 1:
-            return float(text)
-    raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
 
 
 def age(text: str) -> int:

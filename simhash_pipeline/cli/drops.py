@@ -65,8 +65,8 @@ class _DropsCommand(Command):
     def summary(self, log: Path) -> Summary:
         """An empty one, which picks these runs."""
         run, spider = self.arguments.run, self.arguments.spider
-        if run == "last":  # of what comes through a pipe, all
-            run = None if log.is_fifo() else last_run(log, spider)
+        if run == "last":
+            run = last_run(log, spider)
         return Summary(None if run == "all" else run, spider)
 
 
@@ -110,7 +110,7 @@ class DroppedCommand(_DropsCommand):
         else:
             summary.take(log)
             print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
-        return log.exit_code()
+        return 0
 
 
 def _refuse_answered(path: Path) -> None:
@@ -164,22 +164,20 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     if not summary.drops:
         return
     yield from _first_looks(summary)
-    yield ""
-    yield Heading("Reason")
+    yield from ("", Heading("Reason"))
     rows = [
         (name, f"{count:,}", bar(count, summary.drops, SHORT_BAR), REASONS.get(name, ""))
         for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
     if len(summary.runs) > 1:
-        yield ""
-        yield Heading(f"Run (--run takes an id; the last {SHOWN_RUNS} at most)")
+        heading = f"Run (--run takes an id; the last {SHOWN_RUNS} at most)"
         runs = [*summary.runs.values()][-SHOWN_RUNS:]
         rows = [
             (one.run[:8], one.spider, f"{minute(one.first)} UTC", counted(one.drops, "drop"))
             for one in runs
         ]
-        yield Grid(rows, right=(3,), indent=2)
+        yield from ("", Heading(heading), Grid(rows, right=(3,), indent=2))
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
@@ -224,15 +222,13 @@ def _circumstances(summary: Summary) -> Iterator[str]:
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
     if pages := summary.magnets.worst():
-        yield ""
-        yield Heading(f"Look at this first. {CAUSES}")
+        yield from ("", Heading(f"Look at this first. {CAUSES}"))
         dry_run = summary.dry == summary.drops
         yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:MAGNETS])
         yield from _more(len(pages) - MAGNETS, "such pages")
     if closest := summary.closest():
-        yield ""
         first = "Those to check, then the" if summary.to_check else "The"
-        yield Heading(f"{first} nearest to the thresholds (at most {CLOSEST})")
+        yield from ("", Heading(f"{first} nearest to the thresholds (at most {CLOSEST})"))
         for drop, found in closest:
             yield from _pair(drop, found)
 
@@ -275,7 +271,7 @@ class ReportCommand(_DropsCommand):
         near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
         misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
-        return log.exit_code()
+        return 0
 
 
 def _neighbours(stores: Sequence[Store], options: Options) -> dict[str, Any] | None:
@@ -332,7 +328,7 @@ class RulesCommand(Command):
                 part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
             lines.append(f"{arguments.output}: {counted(len(rules), 'rule')}")
         print_lines(lines)
-        return max(log.exit_code() for log in logs)
+        return 0
 
 
 def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:

@@ -190,12 +190,8 @@ class CompareCommand(_PagesCommand):
     def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
         sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
         yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
-        yield ""
-        apart = distances(a, b)
-        yield _judged_grid(a, b, verdict, self.options)
-        yield ""
-        yield Heading(_verdict(verdict, apart, self.options))
-        yield ""
+        said = Heading(_verdict(verdict, distances(a, b), self.options))
+        yield from ("", _judged_grid(a, b, verdict, self.options), "", said, "")
         limit = self.arguments.limit
         yield from _changes("Changes of words in the main text", a.text, b.text, limit)
         yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
@@ -323,8 +319,8 @@ class ExplainCommand(Command):
             else:
                 read = [*(log.name for log in logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
-                return max([1, *(log.exit_code() for log in logs)])
-        return max((log.exit_code() for log in logs), default=0)
+                return 1
+        return 0
 
     def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
         """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""

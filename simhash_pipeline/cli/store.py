@@ -115,8 +115,8 @@ def _options(stamp: Mapping[str, object] | None) -> str:
 
 class SettingsCommand(Command):
     epilog = (
-        "Prints the settings that differ from their defaults, then what they mean for each store: "
-        "whether its fingerprints were made with others, and what its pages lack."
+        "Prints the settings that differ from their defaults, then what they mean for each store, "
+        "and whether its fingerprints were made with others."
     )
     takes_a_store = True
 
@@ -149,10 +149,9 @@ def _settings(
     settings: Mapping[str, Mapping[str, Any]], stores: Mapping[str, list[str]]
 ) -> Iterator[Line]:
     rows = [(name, repr(one["value"]), one["source"]) for name, one in settings.items()]
-    yield Grid(rows, wraps=1) if rows else "All settings have their defaults."
+    yield Grid(rows) if rows else "All settings have their defaults."
     for store, notes in stores.items():
-        yield ""
-        yield f"store {store}:"
+        yield from ("", f"store {store}:")
         yield from (f"  {note}" for note in notes)
 
 
@@ -161,25 +160,15 @@ def _notes(named: NamedStore, options: Options) -> list[str]:
     notes = []
     try:
         with named.existing() as store:
-            pages = len(store)
-            untold = pages - sum(1 for _ in store.texts()) if options.keep_text else 0
-            silent = options.item_fields is not None and sum(
-                page.item_values is None for page in progress(store.pages(), "pages")
-            )
-            if pages and (stamp := store.made_with()) is not None:
+            pages, stamp = len(store), store.made_with()
+            if pages and stamp is not None:
                 check_stamp("it", stamp, stamp_for(options))
     except StoreMismatch as error:
-        notes.append(f"a crawl refuses it: {error}")
+        notes = [f"a crawl refuses it: {error}"]
     except StoreError as error:
         return [str(error)]
-    notes.append(
-        f"{pages:,} pages; changed settings apply from now on; dropped ones are judged again"
-    )
-    if untold:
-        notes.append(f"{untold:,} pages were stored without their texts (SIMHASH_KEEP_TEXT)")
-    if silent:
-        notes.append(f"{silent:,} pages were stored without item values (SIMHASH_ITEM_FIELDS)")
-    return notes
+    applied = "changed settings apply from now on; dropped ones are judged again"
+    return [*notes, f"{pages:,} pages; {applied}"]
 
 
 class ForgetCommand(Command):

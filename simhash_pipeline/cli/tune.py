@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, counted, share
+from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
@@ -41,7 +41,7 @@ class TuneCommand(Command):
         parser.add("sheet", "the answers that the report saved", type=Path)
         parser.add("--spider", "compare with the settings of this spider's crawls")
         what = "the lowest precision of a recommended threshold"
-        parser.add("--precision", what, type=share, default=0.95)
+        parser.add("--precision", what, type=float, default=0.95)
 
     def run(self) -> int:
         answers = [
@@ -60,8 +60,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
     yield Heading("How often each content distance is right, and how many copies it finds")
-    yield _precisions(answers, now)
-    yield ""
+    yield from (_precisions(answers, now), "")
     yield (
         f"Alone, the thresholds in force get {dropped + kept:,} of "
         f"{counted(len(answers), 'answer')} wrong: {dropped:,} dropped that is another page, "
@@ -70,8 +69,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
-        yield f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}."
-        yield ""
+        yield from (f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}.", "")
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."

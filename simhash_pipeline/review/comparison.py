@@ -5,8 +5,7 @@ Texts are compared by words for a terminal, and by lines for the report.
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import Match, SequenceMatcher
-from itertools import takewhile, zip_longest
-from operator import eq
+from itertools import zip_longest
 from typing import Literal, NamedTuple, TypeAlias
 
 from simhash_pipeline.item_values import by_bytes
@@ -70,10 +69,8 @@ def text_diff(a: str, b: str) -> list[list[Piece]]:
     The changes, each with a few words around it; empty when the words are the same.
     """
     words_a, words_b = Words(a), Words(b)
-    start, end = _common(words_a.keys, words_b.keys)
-    ours, others = (words.keys[start : len(words.keys) - end] for words in (words_a, words_b))
-    groups = Matched(None, ours, others).get_grouped_opcodes(CONTEXT_WORDS)
-    return [[*_pieces(group, words_a, words_b, start)] for group in groups]
+    groups = Matched(None, words_a.keys, words_b.keys).get_grouped_opcodes(CONTEXT_WORDS)
+    return [[*_pieces(group, words_a, words_b)] for group in groups]
 
 
 class Matched(SequenceMatcher[str]):
@@ -121,20 +118,9 @@ class Words:
         return " ".join(self._text[first:last].split())
 
 
-def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    """How many words both begin and end with, without those shown around a change."""
-    start = sum(takewhile(bool, map(eq, a, b)))
-    end = sum(takewhile(bool, map(eq, reversed(a), reversed(b))))
-    rest = min(len(a), len(b)) - start
-    return max(0, start - CONTEXT_WORDS), max(0, min(end, rest) - CONTEXT_WORDS)
-
-
-def _pieces(
-    group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words, start: int
-) -> Iterator[Piece]:
-    """Those of a group of changes; `start`: the words before the compared ones."""
-    for kind, *places in group:
-        first_a, end_a, first_b, end_b = (start + place for place in places)
+def _pieces(group: Iterable[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
+    """Those of a group of changes."""
+    for kind, first_a, end_a, first_b, end_b in group:
         if kind == "equal":
             yield Piece("same", a.written(first_a, end_a))
             continue

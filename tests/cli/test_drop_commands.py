@@ -192,15 +192,12 @@ def test_a_line_that_a_crash_cut_short_is_passed_over(simhash: Simhash, log: Pat
 
 
 @pytest.mark.parametrize("command", [["dropped"], ["report"]])
-def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
+def test_of_a_truncated_log_the_whole_lines_count(
     simhash: Simhash, log: Path, command: list[str]
 ) -> None:
     log.write_bytes(log.read_bytes()[:-30])
     result = simhash(log.parent, *command, log.name)
-    assert result.returncode == 2
-    assert result.stderr == (
-        "drops.jsonl, line 4, the last, is cut short and was passed over: the log is truncated\n"
-    )
+    assert (result.returncode, result.stderr) == (0, "")
     assert re.search('3 (dropped|drops|of 12)|"dropped": 3', result.stdout)
 
 

@@ -273,8 +273,6 @@ def test_a_report_has_the_texts_of_the_drops_own_namespaces(
         (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
         (["http://a.example/2", "--log", "mixed"], "schema 1: Invalid enum value 2"),
         (["http://a.example/2", "--log", "odd"], "the log has 'zz' for a fingerprint"),
-        (["http://a.example/2", "--log", "torn"], "torn, line 1, the last, is cut short"),
-        (["http://a.example/2", "torn"], "torn, line 1, the last, is cut short"),
         ([], "the following arguments are required: url"),
     ],
 )
@@ -284,7 +282,6 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (texts / "words.txt").write_text("some words, not a log and not a store\n")
     write_log(texts / "mixed", [drop(), drop(schema=2)])
     write_log(texts / "odd", [drop(content="zz")])
-    (texts / "torn").write_bytes((texts / "mixed").read_bytes()[:40])
     result = simhash(texts, "explain", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr.splitlines()[-1]
@@ -315,9 +312,7 @@ def test_what_a_truncated_log_still_says_is_explained(simhash: Simhash, texts: P
     log.write_bytes(log.read_bytes()[:-30])
     result = simhash(texts, "explain", "http://a.example/2")
     assert "main text near that of a kept page." in result.stdout
-    (line,) = result.stderr.splitlines()
-    assert line.endswith("is cut short and was passed over: the log is truncated")
-    assert result.returncode == 2
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path: Path) -> None:

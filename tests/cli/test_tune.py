@@ -90,7 +90,7 @@ def test_a_distance_that_no_pair_speaks_of_stays_as_it_is(simhash: Simhash, answ
         (["none.csv"], "none.csv can't be read: No such file or directory"),
         (["words.txt"], "is not a CSV sheet of answers: no column"),
         (["thin.csv"], "thin.csv has no lines that answer y or n, and have a distance"),
-        (["a.csv", "--precision", "95"], "must be a number between 0 and 1, not '95'"),
+        (["a.csv", "--precision", "x"], "invalid float value: 'x'"),
         ([], "the following arguments are required: sheet"),
     ],
 )

@@ -240,10 +240,8 @@ class Rows:
 
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""
-        self.cursor.execute(
-            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
-            (page.seen_at, *_key(page.namespace, page.url)),
-        )
+        statement = f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}"
+        self.cursor.execute(statement, (page.seen_at, *_key(page.namespace, page.url)))
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
@@ -283,9 +281,8 @@ class RowsView(View):
         return found[0][1] if found else None
 
     def last_visit(self) -> Visit | None:
-        found = self._rows.visits(
-            "WHERE key = ?", visit_number(self._page.namespace, self._page.url)
-        )
+        key = visit_number(self._page.namespace, self._page.url)
+        found = self._rows.visits("WHERE key = ?", key)
         return found[0][1] if found else None
 
     def same(self, column: str) -> Iterator[StoredPage]:
@@ -347,10 +344,8 @@ class RowsView(View):
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """As View says; DeadRun where the page's process has died."""
-        rows = self._cursor.execute(
-            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}",
-            _key(found.namespace, found.url),
-        ).fetchall()
+        statement = f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}"
+        rows = self._cursor.execute(statement, _key(found.namespace, found.url)).fetchall()
         run = rows[0][0] if rows else None
         if run is None or run == self._rows.own_run:
             return False
