@@ -748,7 +748,7 @@ def test_the_time_that_a_page_took_says_nothing_of_a_row() -> None:
         found = find_page(ItemAdapter(item), response, options)
         assert found is not None
         assert found.item is not None
-        assert [name for name, _ in found.item.pairs] == names
+        assert [name for name, *_ in found.item.pairs] == names
 
 
 def made_of_an_answer(
