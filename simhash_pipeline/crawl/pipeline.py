@@ -499,7 +499,10 @@ def _added(name: str, judged: JudgedPage) -> object:
         return judged.text
     if name == "address":
         return declared_url(verdict.url, page.canonical_url)
-    return {**verdict.summary(), "content_fingerprint": fingerprint_hex(page.content)}
+    names = ("reason", "content_distance", "structure_distance", "sketch_distance")
+    fields = {name: getattr(verdict, name) for name in names}
+    replaced = {} if verdict.replaces is None else {"replaces": verdict.replaces}
+    return {**fields, **replaced, "content_fingerprint": fingerprint_hex(page.content)}
 
 
 def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:

@@ -32,9 +32,8 @@ def options_of(crawler: Crawler) -> Options:
 
     `scrapy crawl -a simhash_dry_run=1` sets one, in capitals too. OptionsError names every fault.
     """
-    chosen = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
     with reasoned():
-        return Options.from_settings(chosen | _attributes(crawler.spider))
+        return Options.from_settings({**crawler.settings, **_attributes(crawler.spider)})
 
 
 def settings_of_spider(name: str, settings: BaseSettings) -> BaseSettings:
