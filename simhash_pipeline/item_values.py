@@ -95,17 +95,12 @@ class _Value(NamedTuple):
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
-    """The source with what `values_of` its item holds."""
-    return source._replace(item=values_of(source, item, options))
-
-
-def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
-    """All that the item holds but its page, or what ITEM_FIELDS names of it.
+    """The source with all that its item holds but the page, or what ITEM_FIELDS names of it.
 
     A text's title is judged with it. A field whose own code fails is left out.
     """
     if options.item_fields is None:
-        return None
+        return source
     found: list[tuple[str, str, str]] = []
     added: set[str] = set()
     is_named = bool(_signed(options.item_fields, ""))
@@ -119,7 +114,8 @@ def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
             found += values
             if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
                 added.update(flat for flat, *_ in values)
-    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
+    held = ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
+    return source._replace(item=held)
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:

@@ -121,8 +121,7 @@ class Judge(AbstractContextManager["Judge"]):
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
-            heard = item_values.with_values(source, item, self.options)
-            item = item_values.said_by(page, heard)
+            item = item_values.said_by(page, item_values.with_values(source, item, self.options))
         said = item or NOTHING
         stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)

@@ -10,7 +10,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.bits import hash_of
-from simhash_pipeline.item_values import flat_values, values_of
+from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import (
@@ -32,11 +32,12 @@ def find_page(
     """
     if (source := _found(adapter, response, options)) is None:
         return None
-    item = values_of(source, adapter, options)
-    if item is not None and response is not None:
-        texts = {text for each in _brought(response) for _, text, _ in flat_values("", each)}
-        carried = frozenset([text for _, text, _ in item.pairs if text in texts])
-        item = item._replace(pairs=_without_latency(item, response), carried=carried)
+    source = with_values(source, adapter, options)
+    if (item := source.item) is None or response is None:
+        return source
+    texts = {text for each in _brought(response) for _, text, _ in flat_values("", each)}
+    carried = frozenset([text for _, text, _ in item.pairs if text in texts])
+    item = item._replace(pairs=_without_latency(item, response), carried=carried)
     return source._replace(item=item)
 
 

@@ -33,6 +33,7 @@ from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.item_source import field_url
 from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.crawl.worker import JudgedPage
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.verdict import Verdict
 
@@ -193,12 +194,13 @@ class PendingItems:
         items = self._lists.get((verdict.namespace, verdict.twin_key or ""))
         return items is not None and await items.all_done.wait(MAX_ROWS_WAIT_SECS)
 
-    async def is_twin_lost(self, verdict: Verdict) -> bool | None:
-        """Wait until it is decided whether the page's twin is lost; None after a minute."""
+    async def is_twin_lost(self, verdict: Verdict) -> bool:
+        """Wait until it is decided whether the page's twin is lost; PageError after a minute."""
         page = self._undecided.get((verdict.namespace, verdict.twin_key))
-        if page is None:
-            return False
-        return page.lost is True if await page.decided.wait(MAX_WAIT_SECS) else None
+        if page is not None and not await page.decided.wait(MAX_WAIT_SECS):
+            rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
+            raise PageError("undecided", rule)
+        return page is not None and page.lost is True
 
     def is_being_forgotten(self, verdict: Verdict) -> bool:
         """Whether the page was lost by an item before, and is still in the store."""
