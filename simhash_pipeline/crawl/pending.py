@@ -87,18 +87,18 @@ class SharedVerdict:
     reported: bool = False  # whether the page was logged and counted, for the first of its items
 
 
+@dataclass(slots=True, eq=False)
 class ResponseItems:
     """The items of one response."""
 
-    def __init__(self) -> None:
-        self.shared: SharedVerdict | None = None  # the last on the response's page
-        self.first: Source | None = None  # with what the first item holds
-        self.verdicts: list[Verdict] = []
-        self.pending = 0
-        self.entered = 0
-        self.all_done = Event()
-        self.stored: JudgedPage | None = None  # the last that stored the page
-        self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
+    shared: SharedVerdict | None = None  # the last on the response's page
+    first: Source | None = None  # with what the first item holds
+    verdicts: list[Verdict] = field(default_factory=list)
+    pending: int = 0
+    entered: int = 0
+    all_done: Event = field(default_factory=Event)
+    stored: JudgedPage | None = None  # the last that stored the page
+    rows: dict[bytes, None] = field(default_factory=dict)  # what each item says, see `row_of`
 
 
 @dataclass(slots=True, eq=False)

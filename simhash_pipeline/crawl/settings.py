@@ -95,10 +95,8 @@ def spider_file(spider_name: str, suffix: str) -> Path:
 
 def spider_files(suffix: str) -> dict[str, Path]:
     """The files that crawls left there, by the names of their spiders."""
-    return {
-        unquote(path.name.removesuffix(suffix)): path
-        for path in sorted(_directory().glob(f"*{suffix}"))
-    }
+    paths = sorted(_directory().glob(f"*{suffix}"))
+    return {unquote(path.name.removesuffix(suffix)): path for path in paths}
 
 
 def _directory() -> Path:
