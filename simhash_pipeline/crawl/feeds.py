@@ -16,6 +16,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from itemadapter import ItemAdapter
@@ -38,9 +40,16 @@ _DIRECT_EXPORTERS = (
 )
 _DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
 
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hold:
+    """A pipeline's word that an item is not stored yet."""
+
+    item: Any  # keeps its id from being given to another
+
+
 logger = logging.getLogger(__name__)
-Release = Callable[[], None]  # a pipeline's word that an item is stored
-_Place = FeedSlot | Release
+_Place = FeedSlot | _Hold
 
 
 class Feeds:
@@ -51,9 +60,9 @@ class Feeds:
         self._confirm = confirm
         self._exporter = crawler.get_extension(FeedExporter)
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
-        # By feed or release the pages that wait for it, each with all that its item waits for.
+        # By feed or hold the pages that wait for it, each with all that its item has yet to be in.
         self._awaited: dict[_Place, list[tuple[Verdict, set[_Place]]]] = {}
-        self._holds: dict[int, list[Release]] = {}  # by the id of an item that is in the pipelines
+        self._holds: dict[int, list[_Hold]] = {}  # by the id of an item that is in the pipelines
         self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
         self._are_bytes_named = False
@@ -73,18 +82,12 @@ class Feeds:
         awaited = {id(each) for of_place in self._awaited.values() for each in of_place}
         return self._lost + len(awaited)
 
-    def hold(self, item: Any) -> Release:
+    def hold(self, item: Any) -> Callable[[], None]:
         """Keep the item from being safe until what is returned is called; once is enough."""
-
-        def release() -> None:  # it holds the item, whose id is given to no other one
-            holds = self._holds.get(id(item), [])
-            if release in holds:  # before the item was scraped
-                holds.remove(release)
-            self._stored(release)
-
         self.was_held = True
-        self._holds.setdefault(id(item), []).append(release)
-        return release
+        hold = _Hold(item)
+        self._holds.setdefault(id(item), []).append(hold)
+        return partial(self._released, hold)
 
     def lost(self, item: Any) -> None:
         """To be called of every item that a pipeline dropped or failed on."""
@@ -132,6 +135,12 @@ class Feeds:
             self._stored(slot)
         else:
             self._lost += len(self._awaited.pop(slot, ()))
+
+    def _released(self, hold: _Hold) -> None:
+        holds = self._holds.get(id(hold.item), [])
+        if hold in holds:  # before the item was scraped
+            holds.remove(hold)
+        self._stored(hold)
 
     def _stored(self, place: _Place) -> None:
         for verdict, places in self._awaited.pop(place, ()):
