@@ -40,10 +40,8 @@ def hash_of(said: str | bytes, size: int = 8) -> bytes:
 def refuse_other_distances(max_distance_bits: int) -> None:
     """Raise ValueError unless the distance is one of 0-8."""
     if not isinstance(max_distance_bits, int) or not 0 <= max_distance_bits <= MAX_DISTANCE_BITS:
-        raise ValueError(
-            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
-            f"not {max_distance_bits!r}"
-        )
+        rule = f"is a whole number from 0 to {MAX_DISTANCE_BITS} bits"
+        raise ValueError(f"a distance {rule}, not {max_distance_bits!r}")
 
 
 if TYPE_CHECKING:

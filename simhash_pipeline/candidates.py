@@ -19,11 +19,11 @@ _ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chan
 # Copies aren't kept: a paragraph or a minhash that more kept pages have is their site's.
 _MAX_SAME_WORDS = 3
 
-Candidate = tuple["StoredPage", "Reason"]  # the reason to drop the page for it
 
-
-def candidates(page: StoredPage, view: View, options: Options) -> Iterator[Candidate]:
-    """Stored pages that may be the page's twin by MATCH, the likeliest first."""
+def candidates(
+    page: StoredPage, view: View, options: Options
+) -> Iterator[tuple[StoredPage, Reason]]:
+    """Stored pages that may be the page's twin by MATCH, the likeliest first, each with why."""
     ways: list[tuple[Reason, Iterable[StoredPage]]] = []
     if options.match != "structure":
         if options.second_look:

@@ -30,17 +30,8 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from simhash_pipeline import on_page
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
-from simhash_pipeline.on_page import (
-    MOST_CHARS,
-    SHORT_VALUE_CHARS,
-    Page,
-    folded_value,
-    is_amount,
-    is_of_the_crawl,
-    link_of,
-    path_of,
-)
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues, Source
@@ -67,7 +58,6 @@ _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
 _UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _ASKED_BIT, _MARKS = 1, 2, 4, 8, 15
-_OF_LIST = "\0"  # behind the name of what is in a list
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -98,26 +88,23 @@ NOTHING = Said()
 
 class _Value(NamedTuple):
     name: str
+    place: str  # see `flat_values`
     text: str
     plain: str  # the same folded
     kept: str  # what counts of it
 
 
 def with_values(source: Source, item: Any, options: Options) -> Source:
-    """The source with what `values_of` its item holds."""
-    return source._replace(item=values_of(source, item, options))
-
-
-def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
-    """All that the item holds but its page, or what ITEM_FIELDS names of it.
+    """The source with all that its item holds but the page, or what ITEM_FIELDS names of it.
 
     A text's title is judged with it. A field whose own code fails is left out.
     """
     if options.item_fields is None:
-        return None
-    found: list[tuple[str, str]] = []
+        return source
+    found: list[tuple[str, str, str]] = []
     added: set[str] = set()
-    is_named, added_names = bool(_signed(options, "")), _signed(options, "+")
+    is_named = bool(_signed(options.item_fields, ""))
+    added_names = _signed(options.item_fields, "+")
     is_bare = source.is_text and not source.page
     for name in heard(item, options):
         if source.is_text and name == "title" and not is_named:
@@ -126,26 +113,26 @@ def values_of(source: Source, item: Any, options: Options) -> ItemValues | None:
             values = [*flat_values(str(name), item[name])]
             found += values
             if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
-                added.update(flat.partition(_OF_LIST)[0] for flat, _ in values)
-    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
+                added.update(flat for flat, *_ in values)
+    held = ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
+    return source._replace(item=held)
 
 
 def heard(names: Iterable[str], options: Options) -> list[str]:
     """The fields, of an item with these, whose values may count."""
     if options.item_fields is None:
         return []
-    if not options.item_fields:  # as by default
-        left_out = options.page_fields
-        return [name for name in names if name not in left_out]
-    named, added = _signed(options, ""), _signed(options, "+")
-    left_out = options.page_fields - named - added | _signed(options, "-")
+    named, added, out = (_signed(options.item_fields, sign) for sign in ("", "+", "-"))
+    left_out = options.page_fields - named - added | out
     return [name for name in names if name not in left_out and (not named or name in named | added)]
 
 
-def _signed(options: Options, sign: str) -> set[str]:
+@lru_cache(maxsize=16)
+def _signed(item_fields: tuple[str, ...], sign: str) -> frozenset[str]:
     """The fields that ITEM_FIELDS names with "+", "-" or no sign."""
-    names = options.item_fields or ()
-    return {name.removeprefix(sign) for name in names if name[: name[0] in "+-"] == sign}
+    return frozenset(
+        name.removeprefix(sign) for name in item_fields if name[: name[0] in "+-"] == sign
+    )
 
 
 def as_row(source: Source, *, waits: bool = True) -> Source:
@@ -155,44 +142,41 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
     return source._replace(item=source.item._replace(is_row=True, waits=waits))
 
 
-def flat_values(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """(name, text) of each value within; texts in a list are one text.
+def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
+    """(name, text, place) of each value within; texts in a list are one text.
 
-    Behind the name of what else is in a list stands the dict that it is in, or its place.
+    The place of what else is in a list is the number of the dict that it is in, or its own: "4" or
+    "#0", or "4#0" for a list in that dict.
     """
     if type(value) is str:  # as most are
         if text := _text_of(value).strip():
-            yield name, text
+            yield name, text, ""
         return
-    todo, dicts = [(name, value)], count()
+    todo, dicts = [(name, "", value)], count()
     for _ in range(_MOST_NODES):
         if not todo:
             return
-        name, value = todo.pop()
+        name, place, value = todo.pop()
         if type(value).__module__ == "numpy":  # of a DataFrame
             value = value.tolist()
         if isinstance(value, (set, frozenset)):
             value = sorted(value, key=str)
         if isinstance(value, (list, tuple)):
             if value and all(isinstance(part, str) for part in value):
-                if text := "\n".join(value)[:MOST_CHARS].strip():
-                    yield name, text
+                if text := "\n".join(value)[: on_page.MOST_CHARS].strip():
+                    yield name, text, place
+            elif len(value) == 1:
+                todo.append((name, place, value[0]))
             else:
-                parts = value[:_MOST_NODES] if len(value) > 1 else ()
-                named = [(_in_list(name, at, part, dicts), part) for at, part in enumerate(parts)]
-                todo += reversed(named or [(name, part) for part in value])
+                parts = [
+                    (name, f"{place}#{at}" if _fields_of(part) is None else str(next(dicts)), part)
+                    for at, part in enumerate(value[:_MOST_NODES])
+                ]
+                todo += reversed(parts)
         elif (held := _fields_of(value)) is not None:
-            base, mark, part_of = name.partition(_OF_LIST)
-            todo += [(f"{base}.{key}{mark}{part_of}", held[key]) for key in [*held][:_MOST_NODES]]
+            todo += [(f"{name}.{key}", place, held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
-            yield name, text
-
-
-def _in_list(name: str, at: int, part: Any, dicts: Iterator[int]) -> str:
-    base, mark, part_of = name.partition(_OF_LIST)
-    if _fields_of(part) is not None:
-        return f"{base}{_OF_LIST}{next(dicts)}"
-    return f"{base}{mark or _OF_LIST}{part_of}#{at}"
+            yield name, text, place
 
 
 def _fields_of(value: Any) -> Mapping[Any, Any] | None:
@@ -212,7 +196,7 @@ def _text_of(value: Any) -> str:
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):
-        text = value[:MOST_CHARS]
+        text = value[: on_page.MOST_CHARS]
         # U+FFFD: the spider has read the page by a charset that isn't its own.
         return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
     if isinstance(value, bool):
@@ -222,7 +206,7 @@ def _text_of(value: Any) -> str:
     if type(value).__module__ == "builtins" and not isinstance(value, int):
         return ""
     # Numbers and dates, and what spells itself, as a HttpUrl.
-    return str(value).removesuffix(" 00:00:00")[:MOST_CHARS]
+    return str(value).removesuffix(" 00:00:00")[: on_page.MOST_CHARS]
 
 
 def said_by(page: PageFingerprint, source: Source) -> Said:
@@ -237,7 +221,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     item = source.item
     if item is None:
         return NOTHING
-    seen = Page(page, source)
+    seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
     text, texts_name, is_part, is_here = None, "", False, False
@@ -245,20 +229,20 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
-        is_page = value not in item.carried or are_pages or not path_of(value)
+        is_page = value not in item.carried or are_pages or not on_page.path_of(value)
         return plain if is_page and seen.is_brought(value) else ""
 
-    for name, value in pairs:
-        plain = folded_value(value)
+    for name, value, place in pairs:
+        plain = on_page.folded_value(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         unseen = plain if value[0] == _UNSEEN else ""
         if _ZERO.fullmatch(value) and not is_bare:
             unseen = f"{_OWN}0" if seen.is_own_address(value) else _NOTHING
-        if is_bare and (is_long or unseen) and not item.adds(name):
+        if is_bare and (is_long or unseen) and name not in item.added:
             continue
         if unseen:  # one that was asked for is a value like others
-            kept = unseen.lstrip(_OWN) if item.adds(name) else unseen
-            said.append(_Value(name, value, plain, kept))
+            kept = unseen.lstrip(_OWN) if name in item.added else unseen
+            said.append(_Value(name, place, value, plain, kept))
             continue
         # Its numbers may be those of counters.
         begin = _NUMBERED.sub(" ", plain[:100].rpartition(" ")[0] or plain[:100])
@@ -268,24 +252,24 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
-            text, texts_name = hash_of(plain.replace(" ", "")), name.partition(_OF_LIST)[0]
+            text, texts_name = hash_of(plain.replace(" ", "")), name
             is_part = not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
-        if item.is_named or item.adds(name):  # "12 dead" in a text is no counter, too
+        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
             kept = " ".join(value.split())
-        said.append(_Value(name, value, "" if is_text and not kept else plain, kept))
+        said.append(_Value(name, place, value, "" if is_text and not kept else plain, kept))
     is_heard = any(
         each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
         for each in said
-        if not item.adds(each.name)
+        if each.name not in item.added
     )
     if not (is_bare or is_here or item.is_named) and (text or not is_heard):
         made = [
             each
-            if item.adds(each.name) or each.kept[:1] == _UNSEEN
+            if each.name in item.added or each.kept[:1] == _UNSEEN
             else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
             for each in said
         ]
@@ -302,12 +286,12 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     return Said(values, {**names, TEXTS_NAME: texts_name} if text else names, text)
 
 
-def _unseen(value: _Value, page: Page) -> str:
+def _unseen(value: _Value, page: on_page.Page) -> str:
     """What counts of a value that the page doesn't show: nothing of what the crawl adds.
 
     A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
     """
-    if not value.plain or _is_one_of(_CRAWLS, value.name) or path_of(value.text):
+    if not value.plain or _is_one_of(_CRAWLS, value.name) or on_page.path_of(value.text):
         return ""
     if page.is_own_address(value.text):
         return f"{_OWN}{value.plain}"
@@ -316,8 +300,7 @@ def _unseen(value: _Value, page: Page) -> str:
 
 @lru_cache(maxsize=1024)
 def _is_one_of(fields: re.Pattern[str], name: str) -> bool:
-    words = _CAPITAL.sub("_", name.partition(_OF_LIST)[0]).lower()
-    return fields.search(words) is not None
+    return fields.search(_CAPITAL.sub("_", name).lower()) is not None
 
 
 def _with_their_dicts(said: list[_Value]) -> list[_Value]:
@@ -325,48 +308,41 @@ def _with_their_dicts(said: list[_Value]) -> list[_Value]:
 
     The dicts of a list may be in any order. What pages show says nothing of what they don't.
     """
-    if not any(_OF_LIST in each.name for each in said):
+    if not any(each.place for each in said):
         return said
-    parts = [_parts_of(each.name) for each in said]
+    places = [each.place.partition("#") for each in said]
     dicts: dict[str, list[str]] = {}
-    for (name, of_dict, place), value in zip(parts, said, strict=True):
+    for (of_dict, _, place), value in zip(places, said, strict=True):
         if value.kept and of_dict:
-            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{name}{place}")
+            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{value.name}{place}")
     shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
     wholes = [
         {each: hash_of("\0".join(sorted(told))).hex() for each, told in of.items()}
         for of in (shown, dicts)
     ]
-    for at, ((name, of_dict, place), value) in enumerate(zip(parts, said, strict=True)):
+    for at, ((of_dict, _, place), value) in enumerate(zip(places, said, strict=True)):
         behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict, "") + place
-        kept = f"{value.kept}\0{behind}" if value.kept and behind else value.kept
-        said[at] = value._replace(name=name, kept=kept)
+        if value.kept and behind:
+            said[at] = value._replace(kept=f"{value.kept}\0{behind}")
     return said
-
-
-def _parts_of(name: str) -> tuple[str, str, str]:
-    """A name, the dict of a list that its value is in, and its place in a list; "" for none."""
-    name, _, part = name.partition(_OF_LIST)
-    of_dict, _, place = part.partition("#")
-    return name, of_dict, place
 
 
 def _weighs(value: str) -> bool:
     """Whether a value stands on no page by chance, as numbers and words of few letters do."""
-    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= SHORT_VALUE_CHARS)
+    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= on_page.SHORT_VALUE_CHARS)
 
 
 def _has_words(value: str) -> bool:
     return value[0] != _UNSEEN and _TELLING.search(value) is not None
 
 
-def _row(said: list[_Value], page: Page) -> bytes:
+def _row(said: list[_Value], page: on_page.Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
     said = [one._replace(kept="") if one.kept.startswith(_OWN) else one for one in said]
-    is_whole = all(one.kept or not one.plain or is_of_the_crawl(one.text) for one in said)
+    is_whole = all(one.kept or not one.plain or on_page.is_of_the_crawl(one.text) for one in said)
     counted = [one for one in said if one.kept]
     is_named = any(page.links_once(one.text) for one in counted)
-    says = sorted(f"{one.name}\0{link_of(one.text) or one.kept}" for one in counted)
+    says = sorted(f"{one.name}\0{on_page.link_of(one.text) or one.kept}" for one in counted)
     return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
 
 
@@ -403,7 +379,9 @@ def _value_of(kept: list[str], marks: int) -> bytes:
     texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen, are_own = (all(each.startswith(m) for each in kept) for m in (_UNSEEN, _OWN))
-    marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * is_amount(texts[0])
+    marks |= (
+        _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * on_page.is_amount(texts[0])
+    )
     return bytes([first & ~_MARKS | marks, *rest])
 
 

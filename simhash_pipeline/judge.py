@@ -12,7 +12,6 @@ from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import Any, cast
 
 from simhash_pipeline import item_values
@@ -36,7 +35,6 @@ from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
 _BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 Names = Mapping[int, str]  # of an item's values, by their bytes
-NO_NAMES: Names = MappingProxyType({})
 # Why a page is kept that has no twin, by what its neighbour is; the first that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
 # A second look is taken at this many near pages at most: some 10 ms.
@@ -123,14 +121,13 @@ class Judge(AbstractContextManager["Judge"]):
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
-            heard = item_values.with_values(source, item, self.options)
-            item = item_values.said_by(page, heard)
+            item = item_values.said_by(page, item_values.with_values(source, item, self.options))
         said = item or NOTHING
         stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)
 
     def judge_stored(
-        self, page: StoredPage, blocks: Sequence[int] | None = None, names: Names = NO_NAMES
+        self, page: StoredPage, blocks: Sequence[int] | None = None, names: Names = NOTHING.names
     ) -> Verdict:
         """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
 
@@ -157,8 +154,9 @@ class Judge(AbstractContextManager["Judge"]):
         row = stored_page(url, page, self.options, self._clock(), said)
         if row.row_keys is None or said.values is None:
             return None
-
-        verdict = self._store.settle(row, lambda view: _Case(self, row, view).decide_row())
+        verdict = self._store.settle(
+            row, lambda view: (Action.SKIP, _Case(self, row, view, said.names).of_row())
+        )
         if verdict is None and self.options.unchanged == "keep":
             self.memory.note_row((row.namespace, row.url), item_values.row_of(said.values))
         return verdict
@@ -218,7 +216,7 @@ class _Case:
     `names` are those of its item's values, by their bytes.
     """
 
-    def __init__(self, judge: Judge, page: StoredPage, view: View, names: Names = NO_NAMES) -> None:
+    def __init__(self, judge: Judge, page: StoredPage, view: View, names: Names) -> None:
         self._page, self._view, self._names = page, view, names
         self._options, self._answers, self._memory = judge.options, judge.answers, judge.memory
         self._previous = view.same_key()
@@ -358,13 +356,12 @@ class _Case:
         for one in of_other_names:
             yield one._replace(rejected_by="shared notice") if text_has_two_names else one
 
-    def decide_row(self) -> tuple[Action, Verdict | None]:
+    def of_row(self) -> Verdict | None:
         """See `Judge.judge_row`."""
-        verdict = None
-        if (other := next(self._with_this_row(), None)) is not None:
-            provisional = self._view.is_unconfirmed(other)
-            verdict = verdict_of(self._page, "item", other, dropped=True, provisional=provisional)
-        return Action.SKIP, verdict
+        if (other := next(self._with_this_row(), None)) is None:
+            return None
+        provisional = self._view.is_unconfirmed(other)
+        return verdict_of(self._page, "item", other, dropped=True, provisional=provisional)
 
     def _with_this_row(self) -> Iterator[StoredPage]:
         """Pages of the same template and name that gave the very row, see `names_itself`."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from math import inf
+from operator import attrgetter
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -87,6 +88,7 @@ class Template:
 
 
 UNKNOWN = Template(None)
+_learnt = attrgetter("pages", "repeated", "recurring")
 
 
 def structure_bits(structure: int | None, other: int | None) -> float:
@@ -235,12 +237,7 @@ class _Pages:
         said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
         found = _recurring(said)
         before, self.template = self.template, Template(self.template.structure, pages, found)
-        is_known = (before.pages, before.repeated, before.recurring) == (
-            pages,
-            self.template.repeated,
-            self.template.recurring,
-        )
-        return None if is_known else self.template
+        return None if _learnt(before) == _learnt(self.template) else self.template
 
 
 def _recurring(said: bytes) -> dict[int, int]:

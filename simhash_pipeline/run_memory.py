@@ -154,6 +154,6 @@ class TextBuffer:
         self._characters = 0
 
 
-def _line(pair: tuple[str, str]) -> str:
-    name, value = pair[0].partition("\0")[0], pair[1].lstrip("\0")
-    return ": ".join(" ".join(text[:VALUE_CHARS].split()) for text in (name, value))
+def _line(pair: tuple[str, str, str]) -> str:
+    name, value, _ = pair
+    return ": ".join(" ".join(text[:VALUE_CHARS].split()) for text in (name, value.lstrip("\0")))

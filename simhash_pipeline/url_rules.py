@@ -119,9 +119,7 @@ def _stories(pairs: Iterable[Pair], kept: AbstractSet[str]) -> dict[str, str]:
         for url in (dropped, twin):
             story = url
             for _ in range(_LONGEST_CHAIN):
-                if story in kept or story not in twins:
-                    break
-                story = twins[story]
+                story = twins.get(story, story)
             stories.setdefault(url, story)
     return stories
 

@@ -69,12 +69,6 @@ class Verdict:
     key: str = field(default="", compare=False)
     twin_key: str | None = field(default=None, compare=False)
 
-    def summary(self) -> dict[str, str | int | None]:
-        """The reason, and the distances in bits, as plain values."""
-        names = ("reason", "content_distance", "structure_distance", "sketch_distance")
-        summary: dict[str, str | int | None] = {name: getattr(self, name) for name in names}
-        return summary if self.replaces is None else summary | {"replaces": self.replaces}
-
     @property
     def replaces(self) -> str | None:
         """The stored page whose place it takes, as it came: by KEEP."""

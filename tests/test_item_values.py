@@ -31,7 +31,6 @@ from simhash_pipeline.item_values import (
     row_keys,
     row_of,
     said_by,
-    values_of,
     with_values,
 )
 from simhash_pipeline.on_page import _DECIMALS, Text, _shown
@@ -748,7 +747,7 @@ def test_the_time_that_a_page_took_says_nothing_of_a_row() -> None:
         found = find_page(ItemAdapter(item), response, options)
         assert found is not None
         assert found.item is not None
-        assert [name for name, _ in found.item.pairs] == names
+        assert [name for name, *_ in found.item.pairs] == names
 
 
 def made_of_an_answer(
@@ -945,7 +944,7 @@ def test_thousands_of_values_that_are_in_the_address_are_found_in_bounded_time()
     source = Source(body, "https://shop.example/zq7")
     read = Fingerprinter().fingerprint(body, source.url)
     started = time.process_time()
-    said_by(read, source._replace(item=values_of(source, item, Options())))
+    said_by(read, with_values(source, item, Options()))
     assert time.process_time() - started < 3
 
 

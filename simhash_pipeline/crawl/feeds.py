@@ -168,11 +168,10 @@ class Feeds:
 def _is_flushed(slot: FeedSlot) -> bool:
     """Whether all that the feed took is out of this process."""
     file: Any = slot.file
-    is_direct = type(slot.storage) in _DIRECT_STORAGES
-    if not (is_direct and isinstance(slot.exporter, _DIRECT_EXPORTERS)):
-        return False  # or no item came yet
-    if isinstance(file, PostProcessingManager):
+    if type(slot.storage) not in _DIRECT_STORAGES or isinstance(file, PostProcessingManager):
         return False
+    if not isinstance(slot.exporter, _DIRECT_EXPORTERS):
+        return False  # or no item came yet
     try:
         if not file.closed:  # a full batch was closed already
             file.flush()

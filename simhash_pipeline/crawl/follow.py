@@ -38,9 +38,7 @@ class FollowMiddleware:
     """Applies SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET; NotConfigured if neither is set."""
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
-        self._crawler = crawler
-        self._follow_twins = options.follow_twins
-        self._trap_budget = options.trap_budget
+        self._crawler, self._options = crawler, options
         # By host: consecutive pages without new content, each found on another.
         self._without_news: Counter[str] = Counter()
         self._warned: set[str] = set()
@@ -82,7 +80,7 @@ class FollowMiddleware:
         if response.meta.get(FOUND_WITHOUT_NEWS):
             self._without_news[host] = self._without_news[host] + 1 if old else 0
         twin = not any(unchanged) and all(each.dropped for each in verdicts)
-        if (twin and not self._follow_twins) or (old and self._is_trap(host, response)):
+        if (twin and not self._options.follow_twins) or (old and self._is_trap(host, response)):
             self._crawler.stats.inc_value("simhash/not_followed", len(requests))
             return []
         for request in requests:
@@ -93,7 +91,7 @@ class FollowMiddleware:
         return requests
 
     def _is_trap(self, host: str, response: Response) -> bool:
-        budget = self._trap_budget
+        budget = self._options.trap_budget
         if budget is None or self._without_news[host] < budget:
             return False
         if host not in self._warned:

@@ -33,6 +33,7 @@ from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.item_source import field_url
 from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.crawl.worker import JudgedPage
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.verdict import Verdict
 
@@ -46,12 +47,11 @@ class Event:
     def __init__(self) -> None:
         self._waiting: list[Deferred[bool]] = []
 
-    async def wait(self, most_secs: float | None = None) -> bool:
-        """True when it happens, False if it has not after MAX_WAIT_SECS, or so many seconds."""
+    async def wait(self, most_secs: float = MAX_WAIT_SECS) -> bool:
+        """True when it happens, False if it has not after so many seconds."""
         happened: Deferred[bool] = Deferred()
         self._waiting.append(happened)
-        secs = MAX_WAIT_SECS if most_secs is None else most_secs
-        timer = call_later(secs, _resolve, happened, False)
+        timer = call_later(most_secs, _resolve, happened, False)
         result = await maybe_deferred_to_future(happened)
         timer.cancel()
         return result
@@ -87,18 +87,18 @@ class SharedVerdict:
     reported: bool = False  # whether the page was logged and counted, for the first of its items
 
 
+@dataclass(slots=True, eq=False)
 class ResponseItems:
     """The items of one response."""
 
-    def __init__(self) -> None:
-        self.shared: SharedVerdict | None = None  # the last on the response's page
-        self.first: Source | None = None  # with what the first item holds
-        self.verdicts: list[Verdict] = []
-        self.pending = 0
-        self.entered = 0
-        self.all_done = Event()
-        self.stored: JudgedPage | None = None  # the last that stored the page
-        self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
+    shared: SharedVerdict | None = None  # the last on the response's page
+    first: Source | None = None  # with what the first item holds
+    verdicts: list[Verdict] = field(default_factory=list)
+    pending: int = 0
+    entered: int = 0
+    all_done: Event = field(default_factory=Event)
+    stored: JudgedPage | None = None  # the last that stored the page
+    rows: dict[bytes, None] = field(default_factory=dict)  # what each item says, see `row_of`
 
 
 @dataclass(slots=True, eq=False)
@@ -153,7 +153,7 @@ class PendingItems:
         False after a minute: a middleware nearer the engine may have removed an item.
         """
         items = self.of_response(response)
-        return not items.pending or await items.all_done.wait()
+        return not items.pending or await items.all_done.wait(MAX_WAIT_SECS)
 
     def enter(self, item: Any, response: Response) -> None:
         """A callback yields the item."""
@@ -194,12 +194,13 @@ class PendingItems:
         items = self._lists.get((verdict.namespace, verdict.twin_key or ""))
         return items is not None and await items.all_done.wait(MAX_ROWS_WAIT_SECS)
 
-    async def is_twin_lost(self, verdict: Verdict) -> bool | None:
-        """Wait until it is decided whether the page's twin is lost; None after a minute."""
+    async def is_twin_lost(self, verdict: Verdict) -> bool:
+        """Wait until it is decided whether the page's twin is lost; PageError after a minute."""
         page = self._undecided.get((verdict.namespace, verdict.twin_key))
-        if page is None:
-            return False
-        return page.lost is True if await page.decided.wait() else None
+        if page is not None and not await page.decided.wait(MAX_WAIT_SECS):
+            rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
+            raise PageError("undecided", rule)
+        return page is not None and page.lost is True
 
     def is_being_forgotten(self, verdict: Verdict) -> bool:
         """Whether the page was lost by an item before, and is still in the store."""
@@ -207,11 +208,12 @@ class PendingItems:
         return page is not None and page.lost is True
 
     def _scraped(self, item: Any, response: Response | None) -> None:
-        entry = self._leave(_current.get(), item, response)
-        verdict = None
-        if entry is not None and entry.page is not None:
-            entry.page.items -= 1
-            verdict = self._mark_safe(entry.page)
+        page = self._leave(_current.get(), item, response)
+        verdict = None  # to be confirmed once the item is stored
+        if page is not None and page.lost is None:
+            page.lost = False
+            verdict = page.verdict if self._holds_its_url(page) else None
+            self._settle(page)
         self._feeds.scraped(item, verdict)
 
     async def _lost(self, item: Any, response: Response | None) -> None:
@@ -220,12 +222,8 @@ class PendingItems:
         entry = _current.get()
         if entry is not None and not self._is_of(entry, item, response):
             entry = None  # of another item: a task inherits the context of what started it
-        entry = self._leave(entry, item, response)
-        page = None if entry is None else entry.page
-        if page is None:
-            return
-        page.items -= 1
-        if page.items or page.lost is not None:
+        page = self._leave(entry, item, response)
+        if page is None or page.items or page.lost is not None:
             return
         page.lost = True
         if self._holds_its_url(page):
@@ -239,18 +237,22 @@ class PendingItems:
 
     def _leave(
         self, entry: PendingItem | None, item: Any, response: Response | None
-    ) -> PendingItem | None:
-        """The outcome is known; the entry of the item, None if it never reached the pipeline."""
+    ) -> TentativePage | None:
+        """The outcome is known; the page that is stored for the item, if one is."""
         if entry is None or entry.item is None:  # also where pipelines run in tasks of their own
             entry = self._arrived.get(id(item))
         if entry is None or entry.item is not item:
             self._leave_yielded(item)
+        page = None
         if entry is not None:
             self._arrived.pop(id(entry.item), None)
             entry.item = None  # a context may live on
+            page = entry.page
+        if page is not None:
+            page.items -= 1
         if response is not None and response in self._responses:
             self._leave_response(response, self._responses[response])
-        return entry
+        return page
 
     def _leave_response(self, response: Response, items: ResponseItems) -> None:
         items.pending -= 1
@@ -280,15 +282,6 @@ class PendingItems:
             if (response := entry.response()) is not None and response.url == url:
                 return entry.response
         return lambda: None
-
-    def _mark_safe(self, page: TentativePage) -> Verdict | None:
-        """The page is safe as far as the pipelines go; what to confirm once it is stored."""
-        if page.lost is not None:
-            return None
-        page.lost = False
-        is_stored = self._holds_its_url(page)
-        self._settle(page)
-        return page.verdict if is_stored else None
 
     def _settle(self, page: TentativePage) -> None:
         if self._holds_its_url(page):

@@ -259,7 +259,7 @@ class SimhashPipeline:
                     # Another item of the page was here before.
                     shared = await self._verdict_on_row(items, items.shared, source, own)
                     continue
-            elif not judged.verdict.dropped or gives_rows or response is None or items.entered < 2:
+            elif not judged.verdict.dropped or gives_rows or items.entered < 2:
                 return shared
             else:  # the first item of a list, as has turned out
                 gives_rows = True
@@ -308,9 +308,6 @@ class SimhashPipeline:
         if not verdict.dropped or self._options.dry_run:
             return False
         lost = await self._pending.is_twin_lost(verdict)
-        if lost is None:
-            rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
-            raise PageError("undecided", rule)
         if not lost and verdict.provisional and not await self._pending.are_rows_known(verdict):
             await self._wait_for_other_crawl(verdict, deadline)
         return lost or verdict.provisional
@@ -499,7 +496,10 @@ def _added(name: str, judged: JudgedPage) -> object:
         return judged.text
     if name == "address":
         return declared_url(verdict.url, page.canonical_url)
-    return {**verdict.summary(), "content_fingerprint": fingerprint_hex(page.content)}
+    names = ("reason", "content_distance", "structure_distance", "sketch_distance")
+    fields = {name: getattr(verdict, name) for name in names}
+    replaced = {} if verdict.replaces is None else {"replaces": verdict.replaces}
+    return {**fields, **replaced, "content_fingerprint": fingerprint_hex(page.content)}
 
 
 def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:

@@ -32,9 +32,8 @@ def options_of(crawler: Crawler) -> Options:
 
     `scrapy crawl -a simhash_dry_run=1` sets one, in capitals too. OptionsError names every fault.
     """
-    chosen = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
     with reasoned():
-        return Options.from_settings(chosen | _attributes(crawler.spider))
+        return Options.from_settings({**crawler.settings, **_attributes(crawler.spider)})
 
 
 def settings_of_spider(name: str, settings: BaseSettings) -> BaseSettings:
@@ -96,10 +95,8 @@ def spider_file(spider_name: str, suffix: str) -> Path:
 
 def spider_files(suffix: str) -> dict[str, Path]:
     """The files that crawls left there, by the names of their spiders."""
-    return {
-        unquote(path.name.removesuffix(suffix)): path
-        for path in sorted(_directory().glob(f"*{suffix}"))
-    }
+    paths = sorted(_directory().glob(f"*{suffix}"))
+    return {unquote(path.name.removesuffix(suffix)): path for path in paths}
 
 
 def _directory() -> Path:

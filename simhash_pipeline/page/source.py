@@ -25,16 +25,13 @@ CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may la
 class ItemValues(NamedTuple):
     """What an item holds beside its page: see item_values.py."""
 
-    pairs: tuple[tuple[str, str], ...]  # names, and values as text
+    # Names, values as text, and the places of these in lists: see `flat_values`.
+    pairs: tuple[tuple[str, str, str], ...]
     is_named: bool = False  # ITEM_FIELDS names them
     added: frozenset[str] = frozenset()  # names that count wherever the values are from
     is_row: bool = False  # several items are of one page
     waits: bool = False  # for rows of other lists
     carried: frozenset[str] = frozenset()  # texts that came with the page's request
-
-    def adds(self, name: str) -> bool:
-        """Whether the name, or that of the list which it is in, was added."""
-        return name.partition("\0")[0] in self.added
 
 
 class Source(NamedTuple):
