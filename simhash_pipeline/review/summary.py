@@ -44,7 +44,7 @@ DECIDING = {
 }
 # By the test that rejected a near miss: what it says, and the bits that it measures.
 _REJECTIONS = {
-    "answer": ("a person called them two pages", ""),
+    "answer": ("a person called it another page", ""),
     "fields": ("fields of the items differ", ""),
     "template": ("structures differ", "structure_distance"),
     "sketch": ("sketches differ", "sketch_distance"),
