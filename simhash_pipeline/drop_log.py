@@ -1,8 +1,9 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near), and one at the end of a run. Together, drops are suspicious if one stored page drops
-others: if many pages of one host were dropped for it in one run.
+near) and some known pages that have changed, and one at the end of a run. Together, drops are
+suspicious if one stored page drops others: if many pages of one host were dropped for it in one
+run.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _OF_VERDICT = (
 )
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
-_NEAR_MISSES = 5_000  # of a run: some 5 MB
+_NEAR_MISSES = _CHANGED = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 # Options that say what is noted of a page: of those stored before, it is not noted.
@@ -82,13 +83,13 @@ _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A page that is near a stored one: dropped, or kept as a near miss.
+    """A page that is near a stored one, dropped or kept as a near miss, or one that has changed.
 
     Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC.
     """
 
     schema: Literal[1] = 1
-    record: Literal["near miss"] | None = None  # None, and not written, for a drop
+    record: Literal["near miss", "changed"] | None = None  # None, and not written, for a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -100,6 +101,7 @@ class Drop:
     twin_first_seen: str | None
     reason: str  # of a near miss: `Verdict.rejected_by`
     fields: tuple[str, ...] = ()  # of the items, that differ
+    changed: tuple[str, ...] = ()  # of a known page, since its last visit: fields or texts
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
@@ -116,7 +118,7 @@ class Drop:
 
     @property
     def is_near_miss(self) -> bool:
-        return self.record is not None
+        return self.record == "near miss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +161,7 @@ class DropLog:
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
         self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and twin
-        self._near_miss_lines = 0
+        self._near_miss_lines = self._changed_lines = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -175,19 +177,25 @@ class DropLog:
     def write(
         self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
     ) -> None:
-        """Append the drop or near miss, with the thresholds of the page's own options if any.
+        """Append the drop, near miss or change, with the thresholds of the page's own options.
 
-        Unchanged pages aren't written, and of near misses only the first few of a twin and a run.
+        Unchanged pages aren't written, of near misses only the first few of a twin and a run, of
+        changed pages the first of a run.
         """
-        is_drop = verdict.dropped and verdict.reason != "unchanged"
-        if not is_drop and not self._takes_near_miss(verdict):
+        record: Literal["near miss", "changed"] | None = None
+        if not verdict.dropped and self._takes_near_miss(verdict):
+            record = "near miss"
+        elif verdict.changed and self._changed_lines < _CHANGED:
+            record = "changed"
+            self._changed_lines += 1
+        elif not verdict.dropped or verdict.reason == "unchanged":
             return
         first_seen = verdict.twin_first_seen
         thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
         if verdict.min_similarity is not None:
             thresholds["min_similarity"] = verdict.min_similarity
         drop = Drop(
-            record=None if verdict.dropped else "near miss",
+            record=record,
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
@@ -196,6 +204,7 @@ class DropLog:
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
+            changed=verdict.changed,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
             similarity=_rounded(verdict.similarity, 4),
             content=fingerprint_hex(page.content),
@@ -252,8 +261,9 @@ class DropLog:
         fields = {name: getattr(record, name) for name in record.__slots__}
         if fields["record"] is None:  # programs select drops by its absence
             del fields["record"]
-        if fields.get("fields") == ():
-            del fields["fields"]
+        for name in ("fields", "changed"):
+            if fields.get(name) == ():
+                del fields[name]
         line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"

@@ -246,17 +246,32 @@ class Pair(NamedTuple):
         return self.page.article >> ARTICLE_SHIFT == self.other.article >> ARTICLE_SHIFT
 
     def items_differ(self) -> bool:
-        """Whether the item of the same address says something else, or a value has gone.
+        """Whether the item of the same address says something else, or a value has gone."""
+        return bool(self.changed_values())
+
+    def changed_values(self) -> bytes:
+        """The names, a byte each, of what the item of the same address says otherwise, or no more.
 
         Whatever their structures: a sale may bring a box. A value from another page isn't this
         one's.
         """
         mine, its = self.page.item_values, self.other.item_values
         if mine is None or its is None:
-            return False
+            return b""
         bits = None if has(mine, TEXT) and self._are_one_text() else 0
         has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
-        return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
+        gone = b"" if has_all else differing(its, mine, bits)
+        return differing(mine, its, bits) + gone
+
+    def changed_texts(self) -> list[str]:
+        """Of a known page that has changed, though its item's values haven't."""
+        page, previous = self.page, self.other
+        found = ["title"] if page.title != previous.title else []
+        if None not in (page.item_text, previous.item_text) and not self._have_same_text():
+            found.append("long text")
+        elif not (found and (self._have_same_text() or self._are_one_text())):
+            found.append("main text")
+        return found
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

@@ -44,6 +44,27 @@ def test_a_changed_field_makes_a_known_page_changed_whatever_its_text() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
+def test_a_verdict_names_what_of_a_known_page_has_changed() -> None:
+    def changed(*visits: tuple[str, dict[str, Any]]) -> tuple[str, ...]:
+        with Judge(options=Options()) as judge:
+            verdicts = [judge.judge(A, html, item) for html, item in visits]
+        assert [verdict.reason for verdict in verdicts] == ["new", "changed"]
+        return verdicts[-1].changed
+
+    def story(title: str, text: str, price: str = "9 EUR") -> str:
+        return f"<title>{title}</title><main><h1>It</h1><p>{prose(text)}<p>{price}</main>"
+
+    first, item = story("Tea", "a"), {"price": "9 EUR", "body": prose("a")}
+    assert changed((first, {}), (story("Tea", "b"), {})) == ("main text",)
+    assert changed((first, {}), (story("Milk", "a"), {})) == ("title",)
+    assert changed((first, {}), (story("Milk", "b"), {})) == ("title", "main text")
+    second = (story("Tea", "b"), {"price": "9 EUR", "body": prose("b")})
+    assert changed((first, item), second) == ("long text",)
+    dearer = (story("Tea", "a", "10 EUR"), {"price": "10 EUR", "body": prose("a")})
+    assert changed((first, item), dearer) == ("price",)
+    assert changed((first, item), (first, {"body": prose("a")})) == ("a value that has gone",)
+
+
 def test_a_field_that_only_the_kept_item_has_says_nothing() -> None:
     with Judge(options=FIELDS) as judge:
         assert not judged(judge, A, {"sku": 1, "price": 9}).dropped

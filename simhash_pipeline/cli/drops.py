@@ -90,7 +90,8 @@ class DroppedCommand(_DropsCommand):
         arguments, log = self.arguments, self.log()
         summary = self.summary(log.path)
         drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
-        drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        kinds = ("near miss", "changed" if arguments.list else "") if arguments.kept else (None,)
+        drops = (each for each in drops if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             _refuse_answered(arguments.output)
@@ -106,7 +107,8 @@ class DroppedCommand(_DropsCommand):
             _write_sheet(drops, sys.stdout, mark)
         elif arguments.list:
             for drop in drops:
-                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
+                changed = f": {', '.join(drop.changed)}" if drop.record == "changed" else ""
+                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}{changed}"))
         else:
             summary.take(log)
             print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
@@ -189,6 +191,9 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     for near in sorted(summary.near_misses, key=rank)[:KEPT]:
         yield from _pair(near, [why_rejected(near.reason, near, near.thresholds)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
+    if changed := summary.changed.most_common(KEPT):
+        yield Heading("Known pages that have changed, by what has (--list names the pages)")
+        yield Grid([(name, f"{pages:,}") for name, pages in changed], right=(1,), indent=2)
 
 
 def _kept_near(summary: Summary) -> str:
@@ -315,7 +320,7 @@ class RulesCommand(Command):
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
-            if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
+            if isinstance(record, Drop) and record.twin_url and record.record is None:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = [] if arguments.store or arguments.spider else self.stores_of(spiders)
         kept = set()

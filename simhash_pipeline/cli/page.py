@@ -316,8 +316,10 @@ class ExplainCommand(Command):
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
-            if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                print_lines(chain(_dropped_before(line), self._explained_kept(*kept)))
+            is_near = line is not None and line.record != "changed"
+            near_at = unix_seconds(line.time) if line is not None and is_near else 0
+            if kept is not None and kept[0].first_seen > near_at:
+                print_lines(chain(_before(line), self._explained_kept(*kept)))
             elif line is not None:
                 print_lines(self._explained_line(line, stores))
             else:
@@ -358,9 +360,12 @@ class ExplainCommand(Command):
         if line.is_near_miss:
             rejected = why_rejected(line.reason, line, line.thresholds)
             verb, why = "Kept", f", though near a stored page: {rejected.text}"
+        elif line.record == "changed":
+            verb, why = "Kept", ""
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
         yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+        yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
             a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
@@ -428,10 +433,19 @@ class ExplainCommand(Command):
             yield f"Their page-specific texts {same}."
 
 
-def _dropped_before(line: Drop | None) -> Iterator[Line]:
-    if line is not None:
+def _before(line: Drop | None) -> Iterator[Line]:
+    if line is not None and line.record != "changed":
         did = "Kept, near a stored page," if line.is_near_miss else "Dropped"
         yield f"{did} before, {minute(unix_seconds(line.time))} UTC, by spider {line.spider}."
+    if line is not None:
+        yield from _changed(line)
+
+
+def _changed(line: Drop) -> Iterator[Line]:
+    """What of a known page had changed."""
+    if line.changed:
+        when = minute(unix_seconds(line.time))
+        yield f"Changed {when} UTC by spider {line.spider}: {', '.join(line.changed)}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

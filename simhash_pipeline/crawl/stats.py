@@ -34,6 +34,8 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
 _MANY_CHANGED = 20  # known pages, of which there are worth a line
+_CHANGES_SHOWN = 5  # fields and texts that have changed, those of most pages
+_MAX_CHANGES = 1_000  # that are counted
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
@@ -54,6 +56,7 @@ class CrawlStats:
         kept_as = "would_drop" if options.dry_run else "tagged"
         self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
+        self._changes: Counter[str] = Counter()  # by field or text of known pages
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
         self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops and twins
@@ -117,6 +120,8 @@ class CrawlStats:
             self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
             self.count(reason)
+        if len(self._changes) < _MAX_CHANGES:
+            self._changes.update(verdict.changed)
         if judged.page.content is None:
             self.count("thin")
         if judged.page.cut:
@@ -222,13 +227,15 @@ class CrawlStats:
             look = self._look.replace("--list", "--kept", 1)
             self.logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
-        if changed > max(unchanged, _MANY_CHANGED):
-            self.logger.warning(
-                "%s of %s known pages have changed. If nobody edited them, their texts hold what "
-                "changes with each visit, as adverts do: scrape them without",
-                f"{changed:,}",
-                f"{changed + unchanged:,}",
-            )
+        if changed:
+            most = _listed(dict(self._changes.most_common(_CHANGES_SHOWN)))
+            said = f"{changed:,} of {changed + unchanged:,} known pages have changed{most}"
+            if are_most := changed > max(unchanged, _MANY_CHANGED):
+                said += (
+                    ". If nobody edited them, these hold what changes with each visit, as adverts "
+                    "and counters do: scrape texts without, exclude fields (SIMHASH_ITEM_FIELDS)"
+                )
+            self.logger.log(logging.WARNING if are_most else logging.INFO, "%s", printable(said))
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(

@@ -81,6 +81,7 @@ class JudgedPage:
             twin_url=self.verdict.url,
             twin_key=self.verdict.key,
             rejected_by=None,
+            changed=(),
         )
         return dataclasses.replace(self, verdict=verdict)
 

@@ -103,6 +103,7 @@ class Summary:
         self.magnets = DropMagnets()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
+        self.changed: Counter[str] = Counter()  # lines, by what of a known page has changed
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
 
@@ -113,8 +114,9 @@ class Summary:
                 continue
             if isinstance(record, Run):
                 self._add_run(record)
-            elif record.is_near_miss:
-                self.near_misses.append(record)
+            elif record.record is not None:
+                self.near_misses.extend([record] if record.is_near_miss else [])
+                self.changed.update(record.changed)
                 self._tally(record, record.time)
             else:
                 self._add(record)

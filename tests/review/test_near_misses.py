@@ -59,6 +59,29 @@ def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:
     assert [each.url for each in read_drops(tmp_path / "log")] == ["http://a.example/x"]
 
 
+def test_of_a_page_that_has_changed_the_log_says_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simhash_pipeline.drop_log._CHANGED", 2)
+    log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
+    for number in range(3):
+        log.write(Verdict(f"http://a.example/{number}", False, "changed", changed=("price",)), PAGE)
+    near = dataclasses.replace(kept(9), reason="changed", changed=("main text",))
+    log.write(near, PAGE)
+    log.close()
+    records = [*map(json.loads, (tmp_path / "log").read_text().splitlines())]
+    assert [(one["record"], one["reason"], one["changed"]) for one in records] == [
+        ("changed", "changed", ["price"]),
+        ("changed", "changed", ["price"]),
+        ("near miss", "title", ["main text"]),
+    ]
+    assert read_drops(tmp_path / "log") == []
+    summary = Summary()
+    summary.take(read_log(tmp_path / "log"))
+    assert (summary.drops, len(summary.near_misses)) == (0, 1)
+    assert summary.changed == {"price": 2, "main text": 1}
+
+
 def test_a_near_miss_has_the_limit_that_its_own_text_was_held_to(tmp_path: Path) -> None:
     """Not the setting: two templates need less, a thin page more."""
     log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
