@@ -67,8 +67,7 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
 class AnsweredPairs:
     """Which pages a person called copies or other pages, by canonical URLs; see `read_sheet`.
 
-    A dropped page that was called another page is one beside any stored page. At a near miss the
-    answer confirms what was decided about that pair.
+    A dropped page called another page is one next to any page, a near miss next to its twin alone.
     """
 
     def __init__(self, path: str | None) -> None:

@@ -290,7 +290,7 @@ class _Case:
             return None
         if previous is not None:
             pair = self._pair(previous)
-            return previous if pair.in_one_template() and pair.items_differ() else None
+            return previous if pair.in_one_template() and pair.changed_values() else None
         known: list[StoredPage] = []
         for at, other in enumerate(islice(self._view.same("address"), _MAX_COMPARED)):
             if is_one_visit(page.url, other.url):

@@ -220,7 +220,7 @@ class Pair(NamedTuple):
         What the item said is not known of a page that was stored without it.
         """
         page, previous = self.page, self.other
-        if self.items_differ():
+        if self.changed_values():
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
@@ -244,10 +244,6 @@ class Pair(NamedTuple):
         if self.page.article is None or self.other.article is None:
             return None
         return self.page.article >> ARTICLE_SHIFT == self.other.article >> ARTICLE_SHIFT
-
-    def items_differ(self) -> bool:
-        """Whether the item of the same address says something else, or a value has gone."""
-        return bool(self.changed_values())
 
     def changed_values(self) -> bytes:
         """The names, a byte each, of what the item of the same address says otherwise, or no more.

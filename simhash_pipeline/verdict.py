@@ -60,6 +60,7 @@ class Verdict:
     differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
     # What of a known page has changed: fields of its item, or else its texts
     changed: tuple[str, ...] = field(default=(), compare=False)
+    row: str = field(default="", compare=False)  # of a list: which item was dropped, in words
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one

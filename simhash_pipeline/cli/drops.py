@@ -75,8 +75,8 @@ class DroppedCommand(_DropsCommand):
 
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
-        parser.flag("--kept", "list the pages that were kept although a stored page is near")
-        parser.flag("--list", "print each drop in a line: URL, twin, reason")
+        parser.flag("--kept", "list near misses; with --list, known pages that changed too")
+        parser.flag("--list", "print each drop in a line: URL, twin, reason, row")
         parser.flag(
             "--csv",
             "print drops, or near misses with --kept, as CSV for Excel. With answers in the first "
@@ -108,7 +108,10 @@ class DroppedCommand(_DropsCommand):
         elif arguments.list:
             for drop in drops:
                 changed = f": {', '.join(drop.changed)}" if drop.record == "changed" else ""
-                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}{changed}"))
+                for twin_url, rows in (drop.rows or {drop.twin_url or "": [""]}).items():
+                    start = f"{drop.url}  {twin_url}  {drop.reason}{changed}"
+                    for row in rows:
+                        print(printable(f"{start}  {row}".rstrip()))
         else:
             summary.take(log)
             print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
@@ -191,9 +194,6 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     for near in sorted(summary.near_misses, key=rank)[:KEPT]:
         yield from _pair(near, [why_rejected(near.reason, near, near.thresholds)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
-    if changed := summary.changed.most_common(KEPT):
-        yield Heading("Known pages that have changed, by what has (--list names the pages)")
-        yield Grid([(name, f"{pages:,}") for name, pages in changed], right=(1,), indent=2)
 
 
 def _kept_near(summary: Summary) -> str:

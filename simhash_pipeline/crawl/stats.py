@@ -7,6 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,12 @@ _MAX_HOSTS = 1_000  # whose such pages are counted apart
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
+_IF_UNEDITED = (
+    ". If nobody edited them, these hold what changes with each visit, as adverts and counters do: "
+    "scrape texts without, exclude fields (SIMHASH_ITEM_FIELDS)"
+)
+
+
 class CrawlStats:
     """Counts verdicts and faults; logs each drop, and the first fault of each kind."""
 
@@ -59,7 +66,7 @@ class CrawlStats:
         self._changes: Counter[str] = Counter()  # by field or text of known pages
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
-        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops and twins
+        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops, and twins or rows
         self._repeats = 0  # of these
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
@@ -78,8 +85,10 @@ class CrawlStats:
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
             earlier, keeps = earlier_records(drop_log), self._options.keeps_twins
-            drops = (one for one in earlier if isinstance(one, Drop) and one.dry_run == keeps)
-            self._logged_before = {(one.url, one.twin_url) for one in drops if one.record is None}
+            lines = (one for one in earlier if isinstance(one, Drop) and one.record is None)
+            drops = (one for one in lines if one.dry_run == keeps)
+            found = ((one.url, one.rows or {"": [one.twin_url or ""]}) for one in drops)
+            self._logged_before = {(url, row) for url, of in found for row in chain(*of.values())}
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
@@ -140,7 +149,7 @@ class CrawlStats:
 
     def _log_drop(self, verdict: Verdict) -> None:
         """At DEBUG unchanged pages, drops of an earlier crawl, and what follows 100 lines."""
-        is_repeat = (verdict.url, verdict.twin_url) in self._logged_before
+        is_repeat = (verdict.url, verdict.row or verdict.twin_url) in self._logged_before
         self._repeats += is_repeat
         is_new = verdict.reason != "unchanged" and not is_repeat
         self._lines += is_new
@@ -230,12 +239,9 @@ class CrawlStats:
         if changed:
             most = _listed(dict(self._changes.most_common(_CHANGES_SHOWN)))
             said = f"{changed:,} of {changed + unchanged:,} known pages have changed{most}"
-            if are_most := changed > max(unchanged, _MANY_CHANGED):
-                said += (
-                    ". If nobody edited them, these hold what changes with each visit, as adverts "
-                    "and counters do: scrape texts without, exclude fields (SIMHASH_ITEM_FIELDS)"
-                )
-            self.logger.log(logging.WARNING if are_most else logging.INFO, "%s", printable(said))
+            are_most = changed > max(unchanged, _MANY_CHANGED)
+            level = logging.WARNING if are_most else logging.INFO
+            self.logger.log(level, "%s", printable(said + _IF_UNEDITED * are_most))
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(
@@ -283,7 +289,7 @@ class CrawlStats:
 
 
 def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
-    """One line for people: both URLs, the reason, and the distances in bits."""
+    """One line for people: both URLs, the reason, and the distances in bits, or the row."""
     near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     by_distance = verdict.reason in ("content", "structure", "content and structure")
@@ -295,6 +301,8 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
         return f"Kept {url} in place of {twin_url}, which declares that address"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
+    if verdict.row:
+        return f"{verb} a row of {url}, as on {twin_url}: {_shown(verdict.row)}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
 
 

@@ -21,7 +21,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
-from simhash_pipeline.item_values import WAITS, Said, has, said_by
+from simhash_pipeline.item_values import ROW, WAITS, Said, has, in_words, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
@@ -166,14 +166,14 @@ class JudgeWorker:
         """Judge the same page by what is stored now."""
         return self._ask(partial(self._judged, source, own, page, 0.0))
 
-    def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage]:
+    def judge_row(self, judged: JudgedPage, source: Source, said: Said) -> Future[JudgedPage]:
         """Judge a further item of a kept page; the same unless another page gave that very row."""
 
         def judged_row() -> JudgedPage:
-            verdict = judged.judge.judge_row(url, judged.page, said)
+            verdict = judged.judge.judge_row(source.url, judged.page, said)
             if verdict is None:
                 return judged
-            return dataclasses.replace(judged, verdict=verdict, said=said)
+            return dataclasses.replace(judged, verdict=_with_row(verdict, source, said), said=said)
 
         return self._ask(judged_row)
 
@@ -241,7 +241,7 @@ class JudgeWorker:
         self._expire()
         self._texts.write_many()
         said = said_by(page, source)
-        verdict = judge.judge(source.url, page, said)
+        verdict = _with_row(judge.judge(source.url, page, said), source, said)
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
         text = ""
@@ -292,6 +292,13 @@ class JudgeWorker:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
+
+
+def _with_row(verdict: Verdict, source: Source, said: Said) -> Verdict:
+    """The verdict, with a row that is dropped in words."""
+    if not verdict.dropped or not has(said.values, ROW):
+        return verdict
+    return dataclasses.replace(verdict, row=in_words(source))
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:

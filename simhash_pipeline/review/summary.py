@@ -7,7 +7,7 @@ A single drop is doubtful by its own line. A difference of titles that many drop
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -103,7 +103,6 @@ class Summary:
         self.magnets = DropMagnets()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
-        self.changed: Counter[str] = Counter()  # lines, by what of a known page has changed
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
 
@@ -116,7 +115,6 @@ class Summary:
                 self._add_run(record)
             elif record.record is not None:
                 self.near_misses.extend([record] if record.is_near_miss else [])
-                self.changed.update(record.changed)
                 self._tally(record, record.time)
             else:
                 self._add(record)
@@ -171,7 +169,7 @@ class Summary:
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
         self.magnets.add(drop.url, drop.twin_url, drop.run)
-        self.listed.append(drop)
+        self.listed.append(replace(drop, rows={}) if drop.rows else drop)
         tally = self._tally(drop, drop.time)
         tally.drops += 1
         tally.last = drop.time
