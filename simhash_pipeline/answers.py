@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import SIMILARITY, Rule, whole
 from simhash_pipeline.stores.contract import StoredPage, View
 from simhash_pipeline.urls import page_key
-from simhash_pipeline.verdict import RejectedBy
 
 ANSWERS = {
     **dict.fromkeys(("copy", "y", "yes", "1"), True),
@@ -25,7 +24,8 @@ ANSWERS = {
 # A spreadsheet takes a cell that begins so for a formula: the report writes a ' before it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BITS = whole(0, SKETCH_BITS, "bits")
-_OF_NEAR_MISSES = frozenset(get_args(RejectedBy)) - {"answer"}  # reasons
+# Reasons that only near misses have: drops, too, are by an answer or a sketch.
+_OF_NEAR_MISSES = ("fields", "template", "shared notice", "title", "page-specific text")
 
 
 @dataclass(frozen=True, slots=True)

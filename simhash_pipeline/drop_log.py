@@ -1,9 +1,8 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near) and some known pages that have changed, and one at the end of a run. Together, drops are
-suspicious if one stored page drops others: if many pages of one host were dropped for it in one
-run.
+near) and changed pages, and one at the end of a run. Together, drops are suspicious if one stored
+page drops others: if many pages of one host were dropped for it in one run.
 """
 
 from __future__ import annotations
@@ -163,9 +162,7 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
-        self._near_misses = Counter[
-            tuple[str, str | None]
-        ]()  # by namespace and twin, or changed page
+        self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and page
         self._kept_lines = 0
         self._lists: dict[tuple[str, str], Drop] = {}  # by namespace and URL: see `end_list`
         try:

@@ -302,12 +302,11 @@ class _Case:
 
     def _changes(self, before: StoredPage) -> tuple[str, ...]:
         """What has changed: fields of the item, or else texts; of a list its rows."""
-        pair = self._pair(before)
-        if item_values.is_row(self._page.item_values) or item_values.is_row(before.item_values):
+        if any(item_values.is_row(one.item_values) for one in (self._page, before)):
             return ("rows",)
-        values = pair.changed_values()
-        found = {self._names.get(name, "a value that has gone") for name in values}
-        return tuple(sorted(found) or pair.changed_texts())
+        pair, gone = self._pair(before), "a value that has gone"
+        found = {self._names.get(name, gone) for name in pair.changed_values()}
+        return tuple(sorted(found)) or pair.changed_texts()
 
     def _what_is(self, neighbour: Neighbour) -> str:
         page, other, by = self._page, neighbour.page, neighbour.rejected_by

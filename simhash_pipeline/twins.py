@@ -259,15 +259,13 @@ class Pair(NamedTuple):
         gone = b"" if has_all else differing(its, mine, bits)
         return differing(mine, its, bits) + gone
 
-    def changed_texts(self) -> list[str]:
-        """Of a known page that has changed, though its item's values haven't."""
-        page, previous = self.page, self.other
-        found = ["title"] if page.title != previous.title else []
-        if None not in (page.item_text, previous.item_text) and not self._have_same_text():
-            found.append("long text")
-        elif not (found and (self._have_same_text() or self._are_one_text())):
-            found.append("main text")
-        return found
+    def changed_texts(self) -> tuple[str, ...]:
+        """What of a known page has changed, if its item's values haven't."""
+        has_texts = None not in (self.page.item_text, self.other.item_text)
+        text = "long text" if has_texts and not self._have_same_text() else "main text"
+        if self.page.title == self.other.title:
+            return (text,)
+        return ("title",) if self._have_same_text() or self._are_one_text() else ("title", text)
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

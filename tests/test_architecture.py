@@ -29,7 +29,7 @@ ROOMS = {
     "index": {"bits", "native"},
     "stores": {"bits", "errors", "options", "index", "urls"},
     "urls": {"bits", "errors", "page"},
-    "answers": {"bits", "errors", "options", "stores", "urls", "verdict"},
+    "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "native", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
     "on_page": {"page", "urls"},

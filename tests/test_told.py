@@ -136,6 +136,11 @@ def test_another_page_at_a_near_miss_confirms_that_pair_alone(tmp_path: Path) ->
     with Judge(options=options) as judge:
         found = [judge.judge(url, SHOE).dropped for url in (f"{A}/3", B)]
     assert found == [False, True]
+    for reason in ("content", "sketch", ""):
+        line = f"another page,{A},{B},{reason}"
+        with Judge(options=sheet(tmp_path, line, columns="answer,twin_url,url,reason")) as judge:
+            judge.judge(f"{A}/3", SHOE)
+            assert not judge.judge(B, SHOE).dropped
 
 
 def test_a_page_answered_without_a_twin_is_never_dropped(tmp_path: Path) -> None:

@@ -173,7 +173,8 @@ class JudgeWorker:
             verdict = judged.judge.judge_row(source.url, judged.page, said)
             if verdict is None:
                 return judged
-            return dataclasses.replace(judged, verdict=_with_row(verdict, source, said), said=said)
+            verdict = dataclasses.replace(verdict, row=in_words(source))
+            return dataclasses.replace(judged, verdict=verdict, said=said)
 
         return self._ask(judged_row)
 
@@ -241,7 +242,9 @@ class JudgeWorker:
         self._expire()
         self._texts.write_many()
         said = said_by(page, source)
-        verdict = _with_row(judge.judge(source.url, page, said), source, said)
+        verdict = judge.judge(source.url, page, said)
+        if verdict.dropped and has(said.values, ROW):
+            verdict = dataclasses.replace(verdict, row=in_words(source))
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
         text = ""
@@ -292,13 +295,6 @@ class JudgeWorker:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
-
-
-def _with_row(verdict: Verdict, source: Source, said: Said) -> Verdict:
-    """The verdict, with a row that is dropped in words."""
-    if not verdict.dropped or not has(said.values, ROW):
-        return verdict
-    return dataclasses.replace(verdict, row=in_words(source))
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:
