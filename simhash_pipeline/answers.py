@@ -24,6 +24,8 @@ ANSWERS = {
 # A spreadsheet takes a cell that begins so for a formula: the report writes a ' before it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BITS = whole(0, SKETCH_BITS, "bits")
+# Reasons that only near misses have: drops, too, are by an answer or a sketch.
+_OF_NEAR_MISSES = ("fields", "template", "shared notice", "title", "page-specific text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +65,25 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
 
 
 class AnsweredPairs:
-    """Which pages a person called copies or other pages, by canonical URLs; see `read_sheet`."""
+    """Which pages a person called copies or other pages, by canonical URLs; see `read_sheet`.
+
+    A dropped page called another page is one next to any page, a near miss next to its twin alone.
+    """
 
     def __init__(self, path: str | None) -> None:
         self._copies: dict[str, list[str]] = {}
         self._others, self._met = set[frozenset[str]](), set[frozenset[str]]()
+        self._others_of: dict[str, set[frozenset[str]]] = {}  # those of a dropped page
         for line in () if path is None else read_sheet(Path(path)).values():
-            # Without the URL of a twin it is another page than all.
             url, other = page_key(line.url), line.twin_url and page_key(line.twin_url)
             if line.twins:
                 self._copies.setdefault(url, []).append(other)
                 self._copies.setdefault(other, []).append(url)
             elif line.twins is False:
-                self._others.add(frozenset((url, other)))
+                pair = frozenset((url, other))
+                self._others.add(pair)
+                if line.reason not in _OF_NEAR_MISSES or not other:
+                    self._others_of.setdefault(url, set()).add(pair)
 
     def copies(self, page: StoredPage, view: View) -> list[StoredPage]:
         """The stored pages of which a person called this one a copy."""
@@ -84,9 +92,11 @@ class AnsweredPairs:
         return found
 
     def are_other_pages(self, page: StoredPage, other: StoredPage) -> bool:
-        """Whether a person said that they are no copies."""
-        pairs = (frozenset((page.url, twin)) for twin in (other.url, "") if self._others)
-        said = [pair for pair in pairs if pair in self._others]
+        """Whether a person said that they are no copies, or that the page is one of nothing."""
+        if not self._others:
+            return False
+        said = self._others & {frozenset((page.url, other.url))}
+        said |= self._others_of.get(page.url, set())
         self._met.update(said)
         return bool(said)
 

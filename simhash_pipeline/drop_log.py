@@ -1,8 +1,8 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near), and one at the end of a run. Together, drops are suspicious if one stored page drops
-others: if many pages of one host were dropped for it in one run.
+near) and changed pages, and one at the end of a run. Together, drops are suspicious if one stored
+page drops others: if many pages of one host were dropped for it in one run.
 """
 
 from __future__ import annotations
@@ -48,11 +48,12 @@ _OF_VERDICT = (
 )
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
-_NEAR_MISSES = 5_000  # of a run: some 5 MB
+_KEPT = 5_000  # near misses and changed pages of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 # Options that say what is noted of a page: of those stored before, it is not noted.
 _NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
+_ROWS = 100  # of a page with a line: as many as a store keeps
 _TITLE_CHARS = 300  # enough to recognise a page
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
@@ -82,13 +83,13 @@ _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A page that is near a stored one: dropped, or kept as a near miss.
+    """A page that is near a stored one, dropped or kept as a near miss, or one that has changed.
 
     Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC.
     """
 
     schema: Literal[1] = 1
-    record: Literal["near miss"] | None = None  # None, and not written, for a drop
+    record: Literal["near miss", "changed"] | None = None  # None, and not written, for a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -100,6 +101,9 @@ class Drop:
     twin_first_seen: str | None
     reason: str  # of a near miss: `Verdict.rejected_by`
     fields: tuple[str, ...] = ()  # of the items, that differ
+    changed: tuple[str, ...] = ()  # of a known page, since its last visit: fields or texts
+    # The rows of a list that were dropped, in words, by the URL of the page that had each before.
+    rows: dict[str, list[str]] = dataclasses.field(default_factory=dict)
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
@@ -116,7 +120,7 @@ class Drop:
 
     @property
     def is_near_miss(self) -> bool:
-        return self.record is not None
+        return self.record == "near miss"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,8 +162,9 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
-        self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and twin
-        self._near_miss_lines = 0
+        self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and page
+        self._kept_lines = 0
+        self._lists: dict[tuple[str, str], Drop] = {}  # by namespace and URL: see `end_list`
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -175,19 +180,20 @@ class DropLog:
     def write(
         self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
     ) -> None:
-        """Append the drop or near miss, with the thresholds of the page's own options if any.
+        """Append the drop, near miss or change, with the thresholds of the page's own options.
 
-        Unchanged pages aren't written, and of near misses only the first few of a twin and a run.
+        Unchanged pages aren't written, of near misses only the first few of a twin, and of kept
+        pages the first of a run. A row waits for `end_list`.
         """
         is_drop = verdict.dropped and verdict.reason != "unchanged"
-        if not is_drop and not self._takes_near_miss(verdict):
+        if not is_drop and not self._takes_kept(verdict):
             return
         first_seen = verdict.twin_first_seen
         thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
         if verdict.min_similarity is not None:
             thresholds["min_similarity"] = verdict.min_similarity
         drop = Drop(
-            record=None if verdict.dropped else "near miss",
+            record=None if is_drop else "near miss" if verdict.rejected_by else "changed",
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
@@ -196,6 +202,7 @@ class DropLog:
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
+            changed=verdict.changed,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
             similarity=_rounded(verdict.similarity, 4),
             content=fingerprint_hex(page.content),
@@ -205,18 +212,26 @@ class DropLog:
             thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
-        self._append(drop)
+        if not verdict.row:
+            self._append(drop)
+            return
+        rows = self._lists.setdefault((verdict.namespace, verdict.url), drop).rows
+        if sum(map(len, rows.values())) < _ROWS:
+            rows.setdefault(verdict.twin_url or "", []).append(verdict.row)
 
-    def _takes_near_miss(self, verdict: Verdict) -> bool:
-        if verdict.rejected_by is None:
+    def end_list(self, verdict: Verdict) -> None:
+        """All items of a page are judged: append the line of its dropped rows, if there are any."""
+        if (drop := self._lists.pop((verdict.namespace, verdict.url), None)) is not None:
+            self._append(drop)
+
+    def _takes_kept(self, verdict: Verdict) -> bool:
+        """Whether a kept page has a line: a near miss, or a known page that has changed."""
+        if not (verdict.rejected_by or verdict.changed) or self._kept_lines >= _KEPT:
             return False
-        twin = (verdict.namespace, verdict.twin_url)
-        takes = (
-            self._near_miss_lines < _NEAR_MISSES
-            and self._near_misses[twin] < _NEAR_MISSES_OF_A_TWIN
-        )
-        self._near_misses[twin] += takes
-        self._near_miss_lines += takes
+        near = (verdict.namespace, verdict.url if verdict.changed else verdict.twin_url)
+        takes = self._near_misses[near] < _NEAR_MISSES_OF_A_TWIN
+        self._near_misses[near] += takes
+        self._kept_lines += takes
         return takes
 
     def count(self, reason: str, *, kept: bool, pages: int = 1) -> None:
@@ -226,6 +241,8 @@ class DropLog:
 
     def write_run(self, errors: Mapping[str, int]) -> None:
         """Append the totals of a run with any page; `errors` counts unjudged pages by kind."""
+        for drop in self._lists.values():
+            self._append(drop)
         if not (self._kept or self._dropped or errors):
             return
         options = dataclasses.asdict(self._options)
@@ -252,8 +269,9 @@ class DropLog:
         fields = {name: getattr(record, name) for name in record.__slots__}
         if fields["record"] is None:  # programs select drops by its absence
             del fields["record"]
-        if fields.get("fields") == ():
-            del fields["fields"]
+        for name in ("fields", "changed", "rows"):
+            if not fields.get(name, True):
+                del fields[name]
         line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"

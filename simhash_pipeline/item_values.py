@@ -45,6 +45,7 @@ NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
+ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
@@ -140,6 +141,14 @@ def as_row(source: Source, *, waits: bool = True) -> Source:
     if source.item is None:
         return source
     return source._replace(item=source.item._replace(is_row=True, waits=waits))
+
+
+def in_words(source: Source) -> str:
+    """A row's first values, by which a person knows it; its page's address and times aren't."""
+    pairs = () if source.item is None else source.item.pairs
+    texts = (text for _, text, _ in pairs if text[0] != _UNSEEN and text != source.url)
+    words = ", ".join(text for text in texts if not on_page.is_of_the_crawl(text))
+    return " ".join(words.split())[:ROW_CHARS]
 
 
 def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:

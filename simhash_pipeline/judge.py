@@ -233,8 +233,8 @@ class _Case:
         if previous and not originals and self._pair(previous).is_unchanged():
             return Action.RENEW, self._unchanged(previous)
         found: dict[str, Neighbour] = {}
-        is_edited = not originals and self._is_edited()
-        for neighbour in chain(originals, () if is_edited else self._neighbours()):
+        edited = None if originals else self._edited()
+        for neighbour in chain(originals, () if edited else self._neighbours()):
             found.setdefault(what := self._what_is(neighbour), neighbour)
             if what == "twin":
                 break
@@ -247,8 +247,8 @@ class _Case:
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
         if why := next(filter(found.get, _REASONS_TO_KEEP), None):
             verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
-        if is_edited or (previous and verdict.reason != "canonical"):
-            verdict = replace(verdict, reason="changed")
+        if before := edited or (previous if verdict.reason != "canonical" else None):
+            verdict = replace(verdict, reason="changed", changed=self._changes(before))
         if previous and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(previous.item_values)))
         return Action.KEEP, verdict
@@ -278,17 +278,17 @@ class _Case:
             gives_values=previous.item_values is None and page.item_values is not None,
         )
 
-    def _is_edited(self) -> bool:
-        """Whether a known page says something else: that comes out, though another says it too.
+    def _edited(self) -> StoredPage | None:
+        """A known page that says something else: that comes out, though another says it too.
 
         Known is also what an earlier run met at an address that differs in tracking alone.
         """
         page, previous = self._page, self._previous
         if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
-            return False
+            return None
         if previous is not None:
             pair = self._pair(previous)
-            return pair.in_one_template() and pair.items_differ()
+            return previous if pair.in_one_template() and pair.changed_values() else None
         known: list[StoredPage] = []
         for at, other in enumerate(islice(self._view.same("address"), _MAX_COMPARED)):
             if is_one_visit(page.url, other.url):
@@ -296,7 +296,15 @@ class _Case:
             elif at >= MAX_SAME and not known:  # all pages of a site declare one
                 break
         is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
-        return is_earlier and not self._pair(known[-1]).is_unchanged()
+        return known[-1] if is_earlier and not self._pair(known[-1]).is_unchanged() else None
+
+    def _changes(self, before: StoredPage) -> tuple[str, ...]:
+        """What has changed: fields of the item, or else texts; of a list its rows."""
+        if any(item_values.is_row(one.item_values) for one in (self._page, before)):
+            return ("rows",)
+        pair, gone = self._pair(before), "a value that has gone"
+        found = {self._names.get(name, gone) for name in pair.changed_values()}
+        return tuple(sorted(found)) or pair.changed_texts()
 
     def _what_is(self, neighbour: Neighbour) -> str:
         page, other, by = self._page, neighbour.page, neighbour.rejected_by

@@ -280,8 +280,8 @@ class Options:
     field.
     """
     answers: str | None = _option(None, or_none(_PATH))
-    """The CSV file of answers that the report saved. Pairs answered "another page" are never
-    near-duplicates again; pairs answered "a copy" always are.
+    """The CSV file of answers that the report saved. A drop answered "another page" is never a
+    near-duplicate again; pairs answered "a copy" always are.
     """
     keep_text: bool = _option(False, FLAG)
     """True keeps the title, the visible text and the item's values of every judged page in the

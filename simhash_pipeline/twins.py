@@ -220,7 +220,7 @@ class Pair(NamedTuple):
         What the item said is not known of a page that was stored without it.
         """
         page, previous = self.page, self.other
-        if self.items_differ():
+        if self.changed_values():
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
@@ -245,18 +245,27 @@ class Pair(NamedTuple):
             return None
         return self.page.article >> ARTICLE_SHIFT == self.other.article >> ARTICLE_SHIFT
 
-    def items_differ(self) -> bool:
-        """Whether the item of the same address says something else, or a value has gone.
+    def changed_values(self) -> bytes:
+        """The names, a byte each, of what the item of the same address says otherwise, or no more.
 
         Whatever their structures: a sale may bring a box. A value from another page isn't this
         one's.
         """
         mine, its = self.page.item_values, self.other.item_values
         if mine is None or its is None:
-            return False
+            return b""
         bits = None if has(mine, TEXT) and self._are_one_text() else 0
         has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
-        return bool(differing(mine, its, bits) or (not has_all and differing(its, mine, bits)))
+        gone = b"" if has_all else differing(its, mine, bits)
+        return differing(mine, its, bits) + gone
+
+    def changed_texts(self) -> tuple[str, ...]:
+        """What of a known page has changed, if its item's values haven't."""
+        has_texts = None not in (self.page.item_text, self.other.item_text)
+        text = "long text" if has_texts and not self._have_same_text() else "main text"
+        if self.page.title == self.other.title:
+            return (text,)
+        return ("title",) if self._have_same_text() or self._are_one_text() else ("title", text)
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

@@ -43,6 +43,25 @@ def write(path: Path, drops: int = 1, run: str = "run-1") -> None:
     log.close()
 
 
+def test_the_rows_of_a_list_are_one_line(tmp_path: Path) -> None:
+    """Written at its end, or else at the run's; 100 rows at most are named."""
+    path = tmp_path / "drops.jsonl"
+    log = DropLog(path, run="r", spider="s", options=Options())
+    for number in range(120):
+        log.write(dataclasses.replace(VERDICT, row=f"row {number}"), PAGE)
+    assert path.read_bytes() == b""
+    log.end_list(VERDICT)
+    log.end_list(VERDICT)
+    for twin_url in ("http://a.example/1", "http://a.example/3"):
+        log.write(dataclasses.replace(VERDICT, row="a row", twin_url=twin_url), PAGE)
+    log.count("content", kept=False)
+    log.write_run({})
+    log.close()
+    first, last, _ = map(json.loads, path.read_text().splitlines())
+    assert first["rows"] == {"http://a.example/1": [f"row {number}" for number in range(100)]}
+    assert last["rows"] == {"http://a.example/1": ["a row"], "http://a.example/3": ["a row"]}
+
+
 def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
     path = tmp_path / "drops.jsonl"
     write(path)

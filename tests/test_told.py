@@ -44,6 +44,27 @@ def test_a_changed_field_makes_a_known_page_changed_whatever_its_text() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
+def test_a_verdict_names_what_of_a_known_page_has_changed() -> None:
+    def changed(*visits: tuple[str, dict[str, Any]]) -> tuple[str, ...]:
+        with Judge(options=Options()) as judge:
+            verdicts = [judge.judge(A, html, item) for html, item in visits]
+        assert [verdict.reason for verdict in verdicts] == ["new", "changed"]
+        return verdicts[-1].changed
+
+    def story(title: str, text: str, price: str = "9 EUR") -> str:
+        return f"<title>{title}</title><main><h1>It</h1><p>{prose(text)}<p>{price}</main>"
+
+    first, item = story("Tea", "a"), {"price": "9 EUR", "body": prose("a")}
+    assert changed((first, {}), (story("Tea", "b"), {})) == ("main text",)
+    assert changed((first, {}), (story("Milk", "a"), {})) == ("title",)
+    assert changed((first, {}), (story("Milk", "b"), {})) == ("title", "main text")
+    second = (story("Tea", "b"), {"price": "9 EUR", "body": prose("b")})
+    assert changed((first, item), second) == ("long text",)
+    dearer = (story("Tea", "a", "10 EUR"), {"price": "10 EUR", "body": prose("a")})
+    assert changed((first, item), dearer) == ("price",)
+    assert changed((first, item), (first, {"body": prose("a")})) == ("a value that has gone",)
+
+
 def test_a_field_that_only_the_kept_item_has_says_nothing() -> None:
     with Judge(options=FIELDS) as judge:
         assert not judged(judge, A, {"sku": 1, "price": 9}).dropped
@@ -69,9 +90,9 @@ def test_names_may_be_given_as_a_list_or_a_text(given: object) -> None:
     assert options.item_fields == ("price", "sku")
 
 
-def sheet(folder: Path, *lines: str) -> Options:
+def sheet(folder: Path, *lines: str, columns: str = "answer,twin_url,url") -> Options:
     path = folder / "answers.csv"
-    path.write_text("\n".join(["answer,twin_url,url", *lines]), encoding="utf-8")
+    path.write_text("\n".join([columns, *lines]), encoding="utf-8")
     return Options(answers=str(path))
 
 
@@ -83,6 +104,43 @@ def test_pairs_answered_another_page_are_never_twins_again(tmp_path: Path) -> No
         (False, "near miss", "answer"),
         (True, "content", None),
     ]
+
+
+def test_a_page_answered_another_page_is_kept_whatever_is_near(tmp_path: Path) -> None:
+    """And its twin for it alone: of others that may be a copy."""
+    with Judge(options=sheet(tmp_path, f"another page,{A},{B}")) as judge:
+        found = [told(judge.judge(url, SHOE)) for url in (f"{A}/3", B, A, B)]
+        assert judge.answers.counts == (1, 1)
+    assert found == [
+        (False, "new", None),
+        (False, "near miss", "answer"),
+        (True, "content", None),
+        (False, "unchanged", None),
+    ]
+    with Judge(options=sheet(tmp_path, f"another page,{A},{B}")) as judge:
+        assert [judge.judge(url, SHOE).dropped for url in (B, A)] == [False, False]
+
+
+def test_a_copy_that_a_person_named_is_dropped_though_it_is_another_page_than_others(
+    tmp_path: Path,
+) -> None:
+    lines = f"another page,{A},{B}", f"copy,{A}/3,{B}"
+    with Judge(options=sheet(tmp_path, *lines)) as judge:
+        found = [told(judge.judge(url, SHOE)) for url in (f"{A}/3", B)]
+    assert found == [(False, "new", None), (True, "answer", None)]
+
+
+def test_another_page_at_a_near_miss_confirms_that_pair_alone(tmp_path: Path) -> None:
+    """It was kept already: once its text is that of a third page, it is a copy of it."""
+    options = sheet(tmp_path, f"another page,{A},{B},title", columns="answer,twin_url,url,reason")
+    with Judge(options=options) as judge:
+        found = [judge.judge(url, SHOE).dropped for url in (f"{A}/3", B)]
+    assert found == [False, True]
+    for reason in ("content", "sketch", ""):
+        line = f"another page,{A},{B},{reason}"
+        with Judge(options=sheet(tmp_path, line, columns="answer,twin_url,url,reason")) as judge:
+            judge.judge(f"{A}/3", SHOE)
+            assert not judge.judge(B, SHOE).dropped
 
 
 def test_a_page_answered_without_a_twin_is_never_dropped(tmp_path: Path) -> None:

@@ -75,8 +75,8 @@ class DroppedCommand(_DropsCommand):
 
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
-        parser.flag("--kept", "list the pages that were kept although a stored page is near")
-        parser.flag("--list", "print each drop in a line: URL, twin, reason")
+        parser.flag("--kept", "list near misses; with --list, known pages that changed too")
+        parser.flag("--list", "print each drop in a line: URL, twin, reason, row")
         parser.flag(
             "--csv",
             "print drops, or near misses with --kept, as CSV for Excel. With answers in the first "
@@ -90,7 +90,8 @@ class DroppedCommand(_DropsCommand):
         arguments, log = self.arguments, self.log()
         summary = self.summary(log.path)
         drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
-        drops = (each for each in drops if each.is_near_miss == arguments.kept)
+        kinds = ("near miss", "changed" if arguments.list else "") if arguments.kept else (None,)
+        drops = (each for each in drops if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             _refuse_answered(arguments.output)
@@ -106,7 +107,11 @@ class DroppedCommand(_DropsCommand):
             _write_sheet(drops, sys.stdout, mark)
         elif arguments.list:
             for drop in drops:
-                print(printable(f"{drop.url}  {drop.twin_url or ''}  {drop.reason}"))
+                changed = f": {', '.join(drop.changed)}" if drop.record == "changed" else ""
+                for twin_url, rows in (drop.rows or {drop.twin_url or "": [""]}).items():
+                    start = f"{drop.url}  {twin_url}  {drop.reason}{changed}"
+                    for row in rows:
+                        print(printable(f"{start}  {row}".rstrip()))
         else:
             summary.take(log)
             print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
@@ -311,7 +316,7 @@ class RulesCommand(Command):
         drops, spiders = [], dict[str, None]()
         for record in chain.from_iterable(logs):
             spiders[record.spider] = None
-            if isinstance(record, Drop) and record.twin_url and not record.is_near_miss:
+            if isinstance(record, Drop) and record.twin_url and record.record is None:
                 drops.append((page_key(record.url), page_key(record.twin_url)))
         stores = [] if arguments.store or arguments.spider else self.stores_of(spiders)
         kept = set()

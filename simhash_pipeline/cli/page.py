@@ -312,8 +312,9 @@ class ExplainCommand(Command):
         with ExitStack() as opened:
             stores = [(_opened(one, opened), one) for one in named]
             kept = _last_kept(stores, key)
-            if kept is not None and (line is None or kept[0].first_seen > unix_seconds(line.time)):
-                print_lines(chain(_dropped_before(line), self._explained_kept(*kept)))
+            at = 0 if line is None or line.record == "changed" else unix_seconds(line.time)
+            if kept is not None and kept[0].first_seen > at:
+                print_lines(chain(_before(line), self._explained_kept(*kept)))
             elif line is not None:
                 print_lines(self._explained_line(line, stores))
             else:
@@ -350,13 +351,15 @@ class ExplainCommand(Command):
         """By the line of a drop or near miss, and the twin in the first store that has it."""
         known = {"content": _bits(line.content), "structure": _bits(line.structure)}
         b = _bare_page(line.namespace, line.url, title=line.title, **known)
-        verb, why = "Dropped", f": {REASONS.get(line.reason, line.reason)}"
+        verb = "Kept" if line.record else "Rows dropped" if line.rows else "Dropped"
+        why = f": {REASONS.get(line.reason, line.reason)}"
         if line.is_near_miss:
             rejected = why_rejected(line.reason, line, line.thresholds)
-            verb, why = "Kept", f", though near a stored page: {rejected.text}"
+            why = f", though near a stored page: {rejected.text}"
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
         yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+        yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
             a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
@@ -368,6 +371,9 @@ class ExplainCommand(Command):
         if a is not None:
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
             found_by = _NEAR if line.is_near_miss else line.reason
+            for twin_url, rows in line.rows.items():
+                yield from ("", Heading(f"Its rows that are on {twin_url}: {len(rows):,}"))
+                yield from (f"  {row}" for row in rows[: self.arguments.limit])
             yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
             stores = [store for store, _ in opened]
             yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
@@ -424,10 +430,18 @@ class ExplainCommand(Command):
             yield f"Their page-specific texts {same}."
 
 
-def _dropped_before(line: Drop | None) -> Iterator[Line]:
-    if line is not None:
+def _before(line: Drop | None) -> Iterator[Line]:
+    """What an earlier line says of the page."""
+    if line is not None and line.record != "changed":
         did = "Kept, near a stored page," if line.is_near_miss else "Dropped"
         yield f"{did} before, {minute(unix_seconds(line.time))} UTC, by spider {line.spider}."
+    yield from _changed(line)
+
+
+def _changed(line: Drop | None) -> Iterator[Line]:
+    if line is not None and line.changed:
+        when = minute(unix_seconds(line.time))
+        yield f"Changed {when} UTC by spider {line.spider}: {', '.join(line.changed)}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ whatever object a later pipeline put in its place, and whether the item reached 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -122,10 +122,10 @@ class PendingItems:
         crawler: Crawler,
         feeds: Feeds,
         forget: Callable[[Verdict], Awaitable[None]],
-        add_rows: Callable[[JudgedPage, Collection[bytes]], None],
+        end_list: Callable[[ResponseItems], None],  # when all items of a response are out
     ) -> None:
         self._options = options_of(crawler)
-        self._feeds, self._forget, self._add_rows = feeds, forget, add_rows
+        self._feeds, self._forget, self._end_list = feeds, forget, end_list
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
         self._list_callbacks: set[str] = set()
         self._lists: dict[tuple[str, str], ResponseItems] = {}  # stored, and items are pending
@@ -263,7 +263,7 @@ class PendingItems:
             self._leave_yielded(entry.item)
         if items.stored is not None:
             self._lists.pop(_key(items.stored.verdict), None)
-            self._add_rows(items.stored, items.rows)
+        self._end_list(items)
         items.all_done.happen()
 
     def _leave_yielded(self, item: Any) -> PendingItem | None:

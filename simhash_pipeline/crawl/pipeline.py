@@ -96,7 +96,7 @@ class SimhashPipeline:
             self._worker = JudgeWorker(options, self._store_url, self._is_closing, gathers=gathers)
             self._files = files.pop_all()
         self._feeds = Feeds(crawler, self._worker.confirm)
-        self._pending = PendingItems(crawler, self._feeds, self._forget, self._worker.add_rows)
+        self._pending = PendingItems(crawler, self._feeds, self._forget, self._end_list)
         self._stopping = False
         self._tag_to_check = None if options.dry_run else options.twin_field
         self._patient_from = 0.0  # by the monotonic clock
@@ -292,7 +292,7 @@ class SimhashPipeline:
             shared = SharedVerdict(Future(), reported=True)
             shared.judged.set_result(judged.of_known_row())
         elif not judged.verdict.dropped and names_itself(row):
-            repeat = self._worker.judge_row(judged, source.url, said)
+            repeat = self._worker.judge_row(judged, source, said)
             if await result_of(repeat) is not judged:
                 shared = SharedVerdict(repeat)
         return shared
@@ -325,12 +325,14 @@ class SimhashPipeline:
     def _report(
         self, item: Any, shared: SharedVerdict, judged: JudgedPage, response: Response | None
     ) -> None:
-        """Log and count the verdict: pages in the drop log, items in the stats."""
+        """Log and count the verdict: pages and rows in the drop log, items in the stats."""
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
         is_next_row = any(each.dropped and each.key == verdict.key for each in items.verdicts)
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
+        elif verdict.row and self._drop_log is not None:
+            self._drop_log.write(verdict, page, judged.judge.options)
         self._stats.count_item(judged, is_first=not shared.reported)
         shared.reported = True
         items.verdicts.append(verdict)
@@ -374,6 +376,16 @@ class SimhashPipeline:
                 adapter[field] = value
             except Exception as error:  # noqa: PERF203 - an item's own check may raise any
                 self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
+
+    def _end_list(self, items: ResponseItems) -> None:
+        """All items of a response are out: write which rows it gave, and which were dropped."""
+        if items.stored is not None:
+            self._worker.add_rows(items.stored, items.rows)
+        try:
+            if self._drop_log is not None and items.verdicts:
+                self._drop_log.end_list(items.verdicts[0])
+        except DropLogError as error:
+            self._go_on_or_stop(error)
 
     async def _forget(self, verdict: Verdict) -> None:
         try:

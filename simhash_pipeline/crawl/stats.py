@@ -7,6 +7,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,20 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
 _MANY_CHANGED = 20  # known pages, of which there are worth a line
+_CHANGES_SHOWN = 5  # fields and texts that have changed, those of most pages
+_MAX_CHANGES = 1_000  # that are counted
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
+
+
+_IF_UNEDITED = (
+    ". If nobody edited them, these hold what changes with each visit, as adverts and counters do: "
+    "scrape texts without, exclude fields (SIMHASH_ITEM_FIELDS)"
+)
 
 
 class CrawlStats:
@@ -54,9 +63,10 @@ class CrawlStats:
         kept_as = "would_drop" if options.dry_run else "tagged"
         self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
+        self._changes: Counter[str] = Counter()  # by field or text of known pages
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
-        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops and twins
+        self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops, and twins or rows
         self._repeats = 0  # of these
         self._magnets = DropMagnets()
         self._drawn: Counter[str] = Counter()  # by host
@@ -75,8 +85,10 @@ class CrawlStats:
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
             earlier, keeps = earlier_records(drop_log), self._options.keeps_twins
-            drops = (one for one in earlier if isinstance(one, Drop) and one.dry_run == keeps)
-            self._logged_before = {(one.url, one.twin_url) for one in drops if one.record is None}
+            lines = (one for one in earlier if isinstance(one, Drop) and one.record is None)
+            drops = (one for one in lines if one.dry_run == keeps)
+            found = ((one.url, one.rows or {"": [one.twin_url or ""]}) for one in drops)
+            self._logged_before = {(url, row) for url, of in found for row in chain(*of.values())}
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_own = self._options.drop_log == "auto"
             log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
@@ -117,6 +129,8 @@ class CrawlStats:
             self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
             self.count(reason)
+        if len(self._changes) < _MAX_CHANGES:
+            self._changes.update(verdict.changed)
         if judged.page.content is None:
             self.count("thin")
         if judged.page.cut:
@@ -135,7 +149,7 @@ class CrawlStats:
 
     def _log_drop(self, verdict: Verdict) -> None:
         """At DEBUG unchanged pages, drops of an earlier crawl, and what follows 100 lines."""
-        is_repeat = (verdict.url, verdict.twin_url) in self._logged_before
+        is_repeat = (verdict.url, verdict.row or verdict.twin_url) in self._logged_before
         self._repeats += is_repeat
         is_new = verdict.reason != "unchanged" and not is_repeat
         self._lines += is_new
@@ -222,13 +236,12 @@ class CrawlStats:
             look = self._look.replace("--list", "--kept", 1)
             self.logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
-        if changed > max(unchanged, _MANY_CHANGED):
-            self.logger.warning(
-                "%s of %s known pages have changed. If nobody edited them, their texts hold what "
-                "changes with each visit, as adverts do: scrape them without",
-                f"{changed:,}",
-                f"{changed + unchanged:,}",
-            )
+        if changed:
+            most = _listed(dict(self._changes.most_common(_CHANGES_SHOWN)))
+            said = f"{changed:,} of {changed + unchanged:,} known pages have changed{most}"
+            are_most = changed > max(unchanged, _MANY_CHANGED)
+            level = logging.WARNING if are_most else logging.INFO
+            self.logger.log(level, "%s", printable(said + _IF_UNEDITED * are_most))
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(
@@ -276,7 +289,7 @@ class CrawlStats:
 
 
 def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
-    """One line for people: both URLs, the reason, and the distances in bits."""
+    """One line for people: both URLs, the reason, and the distances in bits, or the row."""
     near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     by_distance = verdict.reason in ("content", "structure", "content and structure")
@@ -288,6 +301,8 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
         return f"Kept {url} in place of {twin_url}, which declares that address"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
+    if verdict.row:
+        return f"{verb} a row of {url}, as on {twin_url}: {_shown(verdict.row)}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
 
 

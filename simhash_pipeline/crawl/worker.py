@@ -21,7 +21,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
-from simhash_pipeline.item_values import WAITS, Said, has, said_by
+from simhash_pipeline.item_values import ROW, WAITS, Said, has, in_words, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
@@ -81,6 +81,7 @@ class JudgedPage:
             twin_url=self.verdict.url,
             twin_key=self.verdict.key,
             rejected_by=None,
+            changed=(),
         )
         return dataclasses.replace(self, verdict=verdict)
 
@@ -165,13 +166,14 @@ class JudgeWorker:
         """Judge the same page by what is stored now."""
         return self._ask(partial(self._judged, source, own, page, 0.0))
 
-    def judge_row(self, judged: JudgedPage, url: str, said: Said) -> Future[JudgedPage]:
+    def judge_row(self, judged: JudgedPage, source: Source, said: Said) -> Future[JudgedPage]:
         """Judge a further item of a kept page; the same unless another page gave that very row."""
 
         def judged_row() -> JudgedPage:
-            verdict = judged.judge.judge_row(url, judged.page, said)
+            verdict = judged.judge.judge_row(source.url, judged.page, said)
             if verdict is None:
                 return judged
+            verdict = dataclasses.replace(verdict, row=in_words(source))
             return dataclasses.replace(judged, verdict=verdict, said=said)
 
         return self._ask(judged_row)
@@ -241,6 +243,8 @@ class JudgeWorker:
         self._texts.write_many()
         said = said_by(page, source)
         verdict = judge.judge(source.url, page, said)
+        if verdict.dropped and has(said.values, ROW):
+            verdict = dataclasses.replace(verdict, row=in_words(source))
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
         text = ""

@@ -205,7 +205,7 @@ const CHINESE = {
   "fields of the items differ": "item 的字段不同",
   "structures differ": "结构不同",
   "too few elements to compare": "元素太少，无法比较",
-  "a person called them two pages": "人工判为不同页面",
+  "a person called it another page": "人工判为不同页面",
   "the shared text is of neither page": "相同的文字只是公用提示，不是页面内容",
   "Either the page has many addresses, or a part that pages share was taken for the page.": "要么该页面有许多网址，要么把许多页面共有的部分当成了页面本身。",
   "many drops of one page": "同一页面的大量丢弃",

@@ -7,7 +7,7 @@ A single drop is doubtful by its own line. A difference of titles that many drop
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -44,7 +44,7 @@ DECIDING = {
 }
 # By the test that rejected a near miss: what it says, and the bits that it measures.
 _REJECTIONS = {
-    "answer": ("a person called them two pages", ""),
+    "answer": ("a person called it another page", ""),
     "fields": ("fields of the items differ", ""),
     "template": ("structures differ", "structure_distance"),
     "sketch": ("sketches differ", "sketch_distance"),
@@ -113,8 +113,8 @@ class Summary:
                 continue
             if isinstance(record, Run):
                 self._add_run(record)
-            elif record.is_near_miss:
-                self.near_misses.append(record)
+            elif record.record is not None:
+                self.near_misses.extend([record] if record.is_near_miss else [])
                 self._tally(record, record.time)
             else:
                 self._add(record)
@@ -169,7 +169,7 @@ class Summary:
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
         self.magnets.add(drop.url, drop.twin_url, drop.run)
-        self.listed.append(drop)
+        self.listed.append(replace(drop, rows={}) if drop.rows else drop)
         tally = self._tally(drop, drop.time)
         tally.drops += 1
         tally.last = drop.time

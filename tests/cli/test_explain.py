@@ -157,7 +157,19 @@ def test_a_page_kept_by_an_answer_of_one_crawl_is_explained_by_it(
     sheet.write_text("answer,twin_url,url\nn,http://a.example/1,http://a.example/2\n")
     crawl(tmp_path, [page(1), page(2)], SIMHASH_ANSWERS=str(sheet))
     said = simhash(tmp_path, "explain", "http://a.example/2").stdout
-    assert "though near a stored page: a person called them two pages." in said
+    assert "though near a stored page: a person called it another page." in said
+
+
+def test_what_of_a_known_page_has_changed_is_named(simhash: Simhash, tmp_path: Path) -> None:
+    for price in (7, 8):
+        crawl(tmp_path, [page(1, f"{STORY} {price} EUR", price=f"{price} EUR")])
+    first, kept = simhash(tmp_path, "explain", "http://a.example/1").stdout.splitlines()[:2]
+    assert first.startswith("Changed 20")
+    assert first.endswith(" UTC by spider items: price.")
+    assert kept.startswith("Kept ")
+    listed = simhash(tmp_path, "dropped", "--kept", "--list").stdout
+    assert listed == "http://a.example/1    changed: price\n"
+    assert simhash(tmp_path, "dropped", "--kept", "--csv").stdout.count("\n") == 1  # its head
 
 
 def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path) -> None:

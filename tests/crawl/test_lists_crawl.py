@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 
 from simhash_pipeline.crawl.pending import Event
+from simhash_pipeline.drop_log import Drop, read_log
 from tests import list_sites
 from tests.crawl.test_addon import FROM_RESPONSE, Everything, Story, crawl_site, titles
 from tests.crawl.trap_site import html, prose, served
@@ -15,6 +16,8 @@ from tests.crawl.trap_site import html, prose, served
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
 
 
 class Rows(Everything):
@@ -195,6 +198,41 @@ def test_a_row_is_dropped_only_if_that_very_row_came_before(tmp_path: Path) -> N
             pages[f"/{n}"] = [PINNED, f"fresh {n}", *rows_of(n)[1:]]
         again = priced_crawl(tmp_path, site, [str(n) for n in range(10)], SIMHASH_UNCHANGED="drop")
         assert sorted(again) == [f"fresh {n}" for n in range(10)]
+
+
+def test_each_dropped_row_is_named_with_the_page_that_had_it(
+    tmp_path: Path, simhash: Simhash
+) -> None:
+    """In the crawl's log, at INFO once; the drop log has a line for each list."""
+    one, two = rows_of(1)[1:], rows_of(2)[1:]
+    pages = {"/1": one, "/2": two, "/copy": one[:6] + two[:5]}
+    settings = {"SIMHASH_UNCHANGED": "drop"}
+    with served(lambda address: priced_list(pages[address])) as site:
+        expected = [(f"{site}1", row) for row in one[:6]] + [(f"{site}2", row) for row in two[:5]]
+        for address in ("1", "2"):
+            crawl_site(tmp_path, site, settings, LinkedRows, start_urls=[f"{site}{address}"])
+        for is_first in (True, False):
+            result = crawl_site(tmp_path, site, settings, LinkedRows, start_urls=[f"{site}copy"])
+            assert result.items == []
+            for url, row in expected:
+                line = f"INFO: Dropped a row of {site}copy, as on {url}: {row}, {len(row)}.50, "
+                found = f"{line}{site}row-{row.replace(' ', '-')}\n" in result.log
+                assert found is is_first
+            assert ("Drops as in an earlier crawl: 11" in result.log) is not is_first
+    log = tmp_path / f".scrapy/simhash/{LinkedRows.name}.drops.jsonl"
+    drops = [one for one in read_log(log) if isinstance(one, Drop) and one.record is None]
+    assert [(drop.url, [*map(len, drop.rows.values())]) for drop in drops] == [
+        (f"{site}copy", [6, 5]),
+        (f"{site}copy", [6, 5]),
+    ]
+    lines = simhash(tmp_path, "dropped", "--list").stdout.splitlines()
+    assert [line.split(", ")[0] for line in lines] == [
+        f"{site}copy  {url}  {drops[-1].reason}  {row}" for url, row in expected
+    ]
+    explained = simhash(tmp_path, "explain", f"{site}copy", "--limit", "5").stdout
+    assert explained.startswith("Rows dropped 20")
+    assert f"Its rows that are on {site}1: 6\n  {one[0]}, " in explained
+    assert one[5] not in explained
 
 
 def test_a_list_that_is_met_at_the_same_moment_waits_for_the_other_one_s_rows(

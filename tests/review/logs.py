@@ -75,7 +75,7 @@ def write_log(path: Path, records: Iterable[Drop | Run]) -> Path:
 
 def read_drops(path: Path) -> list[Drop]:
     """The log's drops in the order written."""
-    return [one for one in read_log(path) if isinstance(one, Drop) and not one.is_near_miss]
+    return [one for one in read_log(path) if isinstance(one, Drop) and one.record is None]
 
 
 def near_miss(**fields: Any) -> Drop:

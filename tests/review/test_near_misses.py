@@ -44,7 +44,7 @@ def test_few_near_misses_of_one_twin_are_written(tmp_path: Path) -> None:
 
 
 def test_near_misses_of_a_run_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simhash_pipeline.drop_log._NEAR_MISSES", 3)
+    monkeypatch.setattr("simhash_pipeline.drop_log._KEPT", 3)
     assert len(written(tmp_path / "log", [kept(n, twin=n) for n in range(9)])) == 3
 
 
@@ -57,6 +57,27 @@ def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:
     assert near.keys() - dropped.keys() == {"record"}
     assert (near["record"], near["reason"]) == ("near miss", "title")
     assert [each.url for each in read_drops(tmp_path / "log")] == ["http://a.example/x"]
+
+
+def test_of_a_page_that_has_changed_the_log_says_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simhash_pipeline.drop_log._KEPT", 3)
+    log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
+    log.write(dataclasses.replace(kept(9), reason="changed", changed=("main text",)), PAGE)
+    for number in range(3):
+        log.write(Verdict(f"http://a.example/{number}", False, "changed", changed=("price",)), PAGE)
+    log.close()
+    records = [*map(json.loads, (tmp_path / "log").read_text().splitlines())]
+    assert [(one["record"], one["reason"], one["changed"]) for one in records] == [
+        ("near miss", "title", ["main text"]),
+        ("changed", "changed", ["price"]),
+        ("changed", "changed", ["price"]),
+    ]
+    assert read_drops(tmp_path / "log") == []
+    summary = Summary()
+    summary.take(read_log(tmp_path / "log"))
+    assert (summary.drops, len(summary.near_misses)) == (0, 1)
 
 
 def test_a_near_miss_has_the_limit_that_its_own_text_was_held_to(tmp_path: Path) -> None:
