@@ -160,7 +160,9 @@ def _composed(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     if _NON_JOINER in text:
         text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-    return unicodedata.normalize("NFKC", _without_mark_rows(text)).translate(_by_code())
+    if marks := "".join(filter(_is_mark, set(text))):
+        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    return unicodedata.normalize("NFKC", text).translate(_by_code())
 
 
 def spelled_lines(lines: list[str]) -> list[str]:
@@ -190,11 +192,6 @@ def words_of(text: str) -> list[str]:
     # Vietnamese parts its syllables by spaces, and has few of them: two make a word.
     pairs = pairwise(words) if _VIETNAMESE.search(text) else ()
     return list(map(" ".join, pairs)) or words
-
-
-def _without_mark_rows(text: str) -> str:
-    found = "".join(filter(_is_mark, set(text)))
-    return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
 
 
 def ranges(pattern: str) -> list[tuple[int, int]]:
