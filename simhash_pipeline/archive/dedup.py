@@ -190,7 +190,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
     with parts.workers() as pool:
         written = reading.parts(pool)
         if job.keep == "first":  # one judge follows the readers
-            for _, drops in parts.judge_parts(written, folder, job.options):
+            for _, drops in parts.judge_batches(parts.judgeable(written), folder, job.options):
                 reading.dropped += drops
         deque(written, maxlen=0)
         _refuse_nothing(job, inputs, reading)
