@@ -19,7 +19,7 @@ from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.archive import Page
 from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
-from simhash_pipeline.archive.parts import Reading, judge_parts, workers
+from simhash_pipeline.archive.parts import Reading, judge_batches, judgeable, workers
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def measure(feed: Path) -> None:
         with workers() as pool:
             parts = [*Reading({"": archive}, folder, Options()).parts(pool)]
         cpu = time.process_time()
-        list(judge_parts(parts, folder, Options()))
+        list(judge_batches(judgeable(parts), folder, Options()))
         judging = (time.process_time() - cpu) / len(pages) * 1e6
         started = time.perf_counter()
         dedup(DedupJob(inputs=[str(feed)], to=folder / "out" / "kept.parquet", options=Options()))

@@ -190,13 +190,10 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
     with parts.workers() as pool:
         written = reading.parts(pool)
         if job.keep == "first":  # one judge follows the readers
-            for _, drops in parts.judge_parts(written, folder, job.options):
+            for _, drops in parts.judge_batches(parts.judgeable(written), folder, job.options):
                 reading.dropped += drops
         deque(written, maxlen=0)
-        if reason := _why_nothing(job, inputs, reading):
-            if not reading.pages:
-                write_faults(reading.faults, job.faults)
-            raise ArchiveError(reason)
+        _refuse_nothing(job, inputs, reading)
         if job.keep != "first":
             parts.judge_sorted(folder, job.options, job.keep, reading.pages)
     give_back_memory()  # before DuckDB takes as much
@@ -247,19 +244,21 @@ def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
             raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
-def _why_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> str | None:
-    """Why there is no result, which would overwrite an earlier one; None if there is one."""
+def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> None:
+    """Refuse inputs without a page, or a time that is asked for: an earlier result stays."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:
+        write_faults(reading.faults, job.faults)
         kinds = Counter(fault.kind for *_, fault in reading.faults)
         counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
         texts = "; if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD=body"
-        return f"no page of {names} can be read: {unread}{texts if 'no_html' in kinds else ''}"
+        hint = texts if "no_html" in kinds else ""
+        raise ArchiveError(f"no page of {names} can be read: {unread}{hint}")
     if reading.pages and not reading.timed and (job.time_field or job.keep == "earliest"):
         where = f" in {job.time_field!r}" if job.time_field else ""
-        return f"no page of {names} has a time{where}: name the field that holds it, --time-field"
-    return None
+        field = "name the field that holds it, --time-field"
+        raise ArchiveError(f"no page of {names} has a time{where}: {field}")
 
 
 def write_drop_log(engine: Engine, to: Path, job: DedupJob, counts: Sequence[Any]) -> None:

@@ -217,14 +217,10 @@ def _unix_seconds(moment: object) -> float | None:
 
     None for other values, and for NaN and years after 9999 (milliseconds).
     """
-    try:
-        if isinstance(moment, str) and not moment.replace(".", "", 1).isdigit():
-            midnight = "" if ":" in moment else "T00:00:00"
-            # datetime.fromisoformat of Python 3.10 reads no .5 seconds.
-            read = msgspec.convert(f"{moment}{midnight}", datetime)
-            moment = (read if read.tzinfo else read.replace(tzinfo=timezone.utc)).timestamp()
-        seconds = float(moment)  # type: ignore[arg-type]  # anything else is a TypeError
-        datetime.fromtimestamp(seconds, timezone.utc)  # raises if it can't be written as a time
-    except (TypeError, ValueError, OverflowError, OSError):
+    is_date = isinstance(moment, str) and "-" in moment and ":" not in moment
+    try:  # datetime.fromisoformat of Python 3.10 reads no .5 seconds
+        read = msgspec.convert(f"{moment}T00:00:00" if is_date else moment, datetime, strict=False)
+        zoned = read if read.tzinfo else read.replace(tzinfo=timezone.utc)
+        return zoned.astimezone(timezone.utc).timestamp()  # OverflowError before the year 1
+    except (ValueError, OverflowError):
         return None
-    return seconds

@@ -22,7 +22,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -338,36 +337,13 @@ def _verdict_row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> di
     }
 
 
-def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> Iterator[tuple[int, int]]:
-    """Judge the rows of parts in their order; writes verdicts and kept pages into the folder.
-
-    The numbers of pages and drops that were added.
-    """
-    return _written(chain.from_iterable(map(_rows_of, parts)), folder, options)
-
-
-def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
-    """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_parts`."""
-    drops = 0
-    with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
-        rows = engine.batches(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
-        for judged, dropped in _written(rows, folder, options):
-            drops += dropped
-            advance(judged, f"{drops:,} drops")
-
-
-def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
-    """The rows of a part that can be judged."""
-    with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
-            key = batch.column("key")
-            yield batch.filter(key.is_valid()) if key.null_count else batch  # it takes 10 MB
-
-
-def _written(
+def judge_batches(
     batches: Iterable[pa.RecordBatch], folder: Path, options: Options
 ) -> Iterator[tuple[int, int]]:
-    """The numbers of pages and drops of each batch whose verdicts were written."""
+    """Judge rows in their order; writes verdicts and kept pages into the folder.
+
+    The numbers of pages and drops of each batch.
+    """
     with (
         SqliteStore(folder / KEPT_STORE) as store,
         pq.ParquetWriter(folder / "verdicts.parquet", VERDICTS) as file,
@@ -375,6 +351,25 @@ def _written(
         for verdicts in judge_rows(batches, options, store):
             file.write_batch(verdicts)
             yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
+
+
+def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
+    """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_batches`."""
+    drops = 0
+    with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
+        rows = engine.batches(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
+        for judged, dropped in judge_batches(rows, folder, options):
+            drops += dropped
+            advance(judged, f"{drops:,} drops")
+
+
+def judgeable(parts: Iterable[Path]) -> Iterator[pa.RecordBatch]:
+    """The rows of parts that can be judged, in their order."""
+    for part in parts:
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
+                key = batch.column("key")
+                yield batch.filter(key.is_valid()) if key.null_count else batch  # it takes 10 MB
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,12 +288,10 @@ def _zstd() -> Any:
 
 def _inflated(data: bytes, most: int) -> bytes:
     """With or without a header of zlib: servers send both."""
-    is_zlib = data[:1] == b"\x78" and int.from_bytes(data[:2], "big") % 31 == 0
-    bits = zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
-    try:
-        return zlib.decompressobj(bits).decompress(data, most)
-    except zlib.error:
-        return data
+    for bits in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
+        with contextlib.suppress(zlib.error):
+            return zlib.decompressobj(bits).decompress(data, most)
+    return data
 
 
 def _unbrotlied(data: bytes, most: int) -> bytes:

@@ -37,7 +37,6 @@ Hamming space with multi-index hashing" (CVPR 2012).
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations
@@ -68,7 +67,6 @@ MORE_KEY_BITS = 2  # are taken when a bucket holds more values on average than
 VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
-ONE_BY_ONE = 64  # values that are compared in Python: a store of 60,000 does without numpy
 FEW = 100  # hits that are sorted one by one
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
@@ -106,11 +104,8 @@ class FingerprintIndex:
             found = native.kernel.near_words(joined, value, max_distance_bits, FEW)
             if found is not None:
                 return _sorted(found, value)[:limit]
-        if len(joined) > SIZE * ONE_BY_ONE:
-            return nearest(np.frombuffer(joined, WORD), value, max_distance_bits, limit)
-        words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)
-        near = [word for word in words if (word ^ value).bit_count() <= max_distance_bits]
-        return _sorted(near, value)[:limit]
+        words = np.frombuffer(joined, WORD)
+        return nearest(words, value, max_distance_bits, limit) if joined else []
 
     def add(self, value: int, number: int | None = None) -> bool:
         """Store the value.

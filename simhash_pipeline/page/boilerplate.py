@@ -221,14 +221,13 @@ def _sums(numbers: Iterable[int]) -> list[int]:
 def _is_forum(page: Blocks, before: list[int]) -> bool:
     """Whether posts are the page's text: boxes call themselves a forum's, or all is comments."""
     weight = before[-1]
-    comments = _weight_within(page, before, "comment")
+    comments, forum = (
+        sum(before[end] - before[start] for start, end in _in_boxes(page, before, {hint: 1.0}))
+        for hint in ("comment", "forum")
+    )
     if comments and weight - comments < _RULES.min_beside_comments:
         return True
-    return _weight_within(page, before, "forum") >= _RULES.forum_share * weight > 0
-
-
-def _weight_within(page: Blocks, before: list[int], hint: str) -> int:
-    return sum(before[end] - before[start] for start, end in _in_boxes(page, before, {hint: 1.0}))
+    return forum >= _RULES.forum_share * weight > 0
 
 
 def _in_boxes(

@@ -102,7 +102,7 @@ def may_be_deep(source: bytes) -> bool:
     return source.count(b"</") <= _MANY_END_TAGS
 
 
-def flattened(source: bytes, max_depth: int = MAX_DEPTH) -> bytes:
+def flattened(source: bytes, max_depth: int) -> bytes:
     """The same page with the tags that nest deeper than this taken out; every text stays.
 
     A tag that is left out still separates words.

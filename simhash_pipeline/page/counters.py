@@ -56,7 +56,6 @@ def doubtful(lines: list[str]) -> list[int]:
     others = "\n".join([lines[at] for at in places if not lines[at].isascii()]).lower()
     words = keys.words.intersection(_parted(others))
     is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
-
     if not (is_day or words or keys.characters.search(others)):
         return [at for at in places if lines[at].isascii()]
 
@@ -85,12 +84,11 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
 def _has_word(line: str) -> bool:
     """Whether a word stands in the line without which there is no counter."""
     lower, keys = line.lower(), _keys()
-    numbered = _DIGIT.search(line) is not None
-    if not (keys.words if numbered else keys.days).isdisjoint(_parted(lower)):
+    is_numbered = _DIGIT.search(line) is not None
+    if not (keys.words if is_numbered else keys.days).isdisjoint(_parted(lower)):
         return True
-    if numbered:
-        return keys.characters.search(line) is not None
-    return not line.isascii() and keys.unspaced_days.search(lower) is not None
+    unspaced = keys.characters if is_numbered else keys.unspaced_days
+    return not line.isascii() and unspaced.search(lower) is not None
 
 
 def _parted(text: str) -> list[str]:

@@ -127,10 +127,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
     declared = _declared(html, charset)
     if _SEVEN_BIT in declared and _ESCAPE in html:
         return html.decode(_SEVEN_BIT, "replace")
-    for text in _readings(html, declared):
-        if text is not None:
-            return text
-    return html.decode(next(iter(declared), "utf-8"), "replace")
+    return next(text for text in _readings(html, declared) if text is not None)
 
 
 def _declared(html: bytes, charset: str | None) -> list[str]:
@@ -166,6 +163,7 @@ def _readings(html: bytes, declared: list[str]) -> Iterator[str | None]:
         telling.sort(key=charset_of(sample, telling).__ne__)
     for charset in (*telling, charset_of(sample)):
         yield _fitting(html, charset, not_ascii)
+    yield html.decode(next(iter(declared), "utf-8"), "replace")
 
 
 def _fitting(html: bytes, charset: str, not_ascii: int) -> str | None:

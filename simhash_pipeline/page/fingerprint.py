@@ -92,9 +92,7 @@ class PageFingerprint:
     def digest(self) -> bytes | None:
         """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
-        Of that the first thousand letters count.
-
-        None for a page without text.
+        Of that the first thousand letters count. None for a page without text.
         """
         if not self.text.strip():
             return None
@@ -158,10 +156,7 @@ class Fingerprinter:
         return self.fingerprint(source.html, source.url, source.charset)
 
     def fingerprint(
-        self,
-        html: Any,
-        url: str | None = None,
-        charset: str | None = None,
+        self, html: Any, url: str | None = None, charset: str | None = None
     ) -> PageFingerprint:
         """One page's fingerprints.
 
@@ -180,22 +175,20 @@ class Fingerprinter:
         page = Page(held, charset, self._options)
         text, is_main = self._read(page)
         is_main += [False] * len(page.blocks.hidden)
-        found = self._of_text(
-            text,
-            page.blocks,
-            is_main,
-            title=page.title,
-            url=url,
+        found = self._of_text(text, page.blocks, is_main, title=page.title, url=url)
+        unread, article = b"", found.article
+        if found.content is None:
+            unread = unread_digest(page.root, page.blocks.hidden, url)
+            if article is not None:  # another one if what isn't read changes
+                article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
+        return replace(
+            found,
             structure=page.structure,
+            article=article,
             canonical_url=titles.canonical_url(page.head, url),
-            cut=page.cut,
+            cut=page.cut or found.cut,
+            unread=unread,
         )
-        if found.content is not None:
-            return found
-        unread, article = unread_digest(page.root, page.blocks.hidden, url), found.article
-        if article is not None:  # another one if what isn't read changes
-            article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
-        return replace(found, unread=unread, article=article)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -211,16 +204,7 @@ class Fingerprinter:
         return self._of_text(text, blocks, is_main, title=title, url=url)
 
     def _of_text(
-        self,
-        text: str,
-        blocks: Blocks,
-        is_main: list[bool],
-        *,
-        title: str,
-        url: str | None,
-        structure: int | None = None,
-        canonical_url: str | None = None,
-        cut: bool = False,
+        self, text: str, blocks: Blocks, is_main: list[bool], *, title: str, url: str | None
     ) -> PageFingerprint:
         """`is_main` says which of the blocks, the hidden ones last, are the text."""
         read = first_of_text(text, self._options.max_page_bytes)
@@ -240,7 +224,7 @@ class Fingerprinter:
         name, heading, marks, places = titles.name_of(title, heads, line, main, beside)
         return PageFingerprint(
             content=content,
-            structure=structure,
+            structure=None,
             sketch=sketch,
             text=read,
             title=title,
@@ -250,14 +234,13 @@ class Fingerprinter:
             blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, heading))),
             left_out=left_out,
             url=url,
-            canonical_url=canonical_url,
             name=name,
             heading=heading,
             title_marks=marks,
             title_places=places,
             codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
-            cut=cut or len(read) < len(text),
+            cut=len(read) < len(text),
         )
 
     def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:

@@ -109,7 +109,13 @@ def lower(text: str) -> str:
 def spelled(text: str) -> str:
     """The text in one spelling, case as it is; in a time that grows as the text."""
     said = text if text.isascii() else _by_table(text)
-    return _by_words(text) if said is None else said
+    if said is not None:
+        return said
+    lines = text.split("\n")
+    if len(lines) <= 32:
+        return _by_words(lines)
+    half = len(lines) // 2
+    return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])
 
 
 def _by_table(text: str) -> str | None:
@@ -125,42 +131,24 @@ def _by_table(text: str) -> str | None:
     return said.decode("utf-16-le", "surrogatepass")
 
 
-def _by_words(text: str) -> str:
-    """The same by Python, which takes a hundred times as long, of words in lines that need it."""
-    lines = [*_by_lines(text.split("\n"))]
-    asked = chain.from_iterable(line.split(" ") for line, said in lines if said is None)
-    words, others = dict[str, str](), list[str]()
-    for word in {*asked}:
-        said = None if native.kernel is None else _by_table(word)  # numpy takes long to begin
-        if said is None:
-            others.append(word)
-        else:
-            words[word] = said
-    words |= zip(others, _composed("\n".join(others)).split("\n"), strict=True)
-    return "\n".join(
-        " ".join(map(words.__getitem__, line.split(" "))) if said is None else said
-        for line, said in lines
-    )
-
-
-def _by_lines(lines: list[str]) -> Iterator[tuple[str, str | None]]:
-    """Each line as `_by_table` spells it; None of one that it doesn't spell, and a few near it."""
-    said = _by_table("\n".join(lines))  # for all at once, as numpy takes long to begin
-    if said is not None:
-        yield from zip(lines, said.split("\n"), strict=True)
-    elif len(lines) <= 8:
-        yield from ((line, None) for line in lines)
-    else:
-        half = len(lines) // 2
-        yield from _by_lines(lines[:half])
-        yield from _by_lines(lines[half:])
+def _by_words(lines: list[str]) -> str:
+    """The same by Python, which takes a hundred times as long, of words that need it."""
+    words = {*" ".join(lines).split(" ")}
+    # Without the kernel they aren't asked for one by one, as numpy takes long to begin.
+    table = {} if native.kernel is None else {word: _by_table(word) for word in words}
+    said = {word: spelling for word, spelling in table.items() if spelling is not None}
+    others = [*words.difference(said)]
+    said |= zip(others, _composed("\n".join(others)).split("\n"), strict=True)
+    return "\n".join([" ".join(map(said.__getitem__, line.split(" "))) for line in lines])
 
 
 def _composed(text: str) -> str:
     text = _INVISIBLE.sub("", text)
     if _NON_JOINER in text:
         text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
-    return unicodedata.normalize("NFKC", _without_mark_rows(text)).translate(_by_code())
+    if marks := "".join(filter(_is_mark, set(text))):
+        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    return unicodedata.normalize("NFKC", text).translate(_by_code())
 
 
 def spelled_lines(lines: list[str]) -> list[str]:
@@ -190,11 +178,6 @@ def words_of(text: str) -> list[str]:
     # Vietnamese parts its syllables by spaces, and has few of them: two make a word.
     pairs = pairwise(words) if _VIETNAMESE.search(text) else ()
     return list(map(" ".join, pairs)) or words
-
-
-def _without_mark_rows(text: str) -> str:
-    found = "".join(filter(_is_mark, set(text)))
-    return re.sub(f"[{found}]{{{_MAX_MARKS + 1},}}", "", text) if found else text
 
 
 def ranges(pattern: str) -> list[tuple[int, int]]:

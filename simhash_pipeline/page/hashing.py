@@ -8,7 +8,7 @@ has them all.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -36,7 +36,7 @@ def hash_rows(name: str, joiner: str = " ") -> Callable[[Iterable[str]], Rows]:
         return lambda features: _of_ngrams([f.split(joiner) if joiner else f for f in features])
     published = (murmur2, fnv1, fnv1a, fnv1a_signed, jenkins, java)
     function = {each.__name__.replace("_", "-"): each for each in published}[name]
-    return lambda features: _rows(map(function, _encoded(features)))
+    return lambda features: _published(function, features)
 
 
 def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
@@ -107,15 +107,11 @@ def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     return rows
 
 
-def _encoded(features: Iterable[str]) -> Iterator[bytes]:
-    """In UTF-8; two surrogates of one character are that character, others `?`, as in Java."""
-    for feature in features:
-        units = feature.encode("utf-16", "surrogatepass")
-        yield units.decode("utf-16", "surrogatepass").encode("utf-8", "replace")
-
-
-def _rows(values: Iterable[int]) -> Rows:
-    joined = b"".join((value & _MASK).to_bytes(BITS // 8, "little") for value in values)
+def _published(function: Callable[[bytes], int], features: Iterable[str]) -> Rows:
+    """Of UTF-8; two surrogates of one character are that character, others `?`, as in Java."""
+    units = (feature.encode("utf-16", "surrogatepass") for feature in features)
+    texts = (each.decode("utf-16", "surrogatepass").encode("utf-8", "replace") for each in units)
+    joined = b"".join((function(text) & _MASK).to_bytes(BITS // 8, "little") for text in texts)
     return np.frombuffer(joined, np.uint8).reshape(-1, BITS // 8)
 
 

@@ -71,9 +71,8 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     root = _tree(endless, is_deep)
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
     if any(entry.type == limit for entry in root.getroottree().parser.error_log):  # too deep
-        root = _tree(
-            bounds.flattened(endless, bounds.MAX_DEPTH if is_deep else bounds.SHALLOW // 2), is_deep
-        )
+        most = bounds.MAX_DEPTH if is_deep else bounds.SHALLOW // 2
+        root = _tree(bounds.flattened(endless, most), is_deep)
     _empty_head(root)
     return root
 

@@ -88,15 +88,9 @@ def item_source(item: Item, options: Options, url: str | None = None) -> Source:
         found = type(held).__name__
         rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
         raise PageError("wrong_type", f"field {html_field!r} {rule}")
-    if not (url := item_url(item, options) or url):
-        raise no_url(options)
     charset = item.get(CHARSET_FIELD)
-    return Source(html, url, charset if isinstance(charset, str) else None)
-
-
-def no_url(options: Options) -> PageError:
-    rule = f"no URL in its field {options.url_field!r} (SIMHASH_URL_FIELD)"
-    return PageError("no_url", f"the item has {rule}")
+    charset = charset if isinstance(charset, str) else None
+    return Source(html, _url_of(item, options, url), charset)
 
 
 def text_source(item: Item, options: Options, url: str | None = None) -> Source | None:
@@ -114,10 +108,16 @@ def text_source(item: Item, options: Options, url: str | None = None) -> Source 
         found = type(held).__name__
         rule = f"holds {found}, not text (SIMHASH_CONTENT_FIELD)"
         raise PageError("wrong_type", f"field {options.content_field!r} {rule}")
-    if not (url := item_url(item, options) or url):
-        raise no_url(options)
     title = item.get("title")
-    return Source(held, url, is_text=True, title=title if isinstance(title, str) else "")
+    title = title if isinstance(title, str) else ""
+    return Source(held, _url_of(item, options, url), is_text=True, title=title)
+
+
+def _url_of(item: Item, options: Options, default: str | None) -> str:
+    if url := item_url(item, options) or default:
+        return url
+    rule = f"no URL in its field {options.url_field!r} (SIMHASH_URL_FIELD)"
+    raise PageError("no_url", f"the item has {rule}")
 
 
 def markup(held: Any) -> bytes | str | None:

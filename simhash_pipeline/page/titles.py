@@ -76,6 +76,7 @@ _AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6  # as in _kernel.c
 
 def head_of(root: _Element) -> Head:
     """What stands in the page's head."""
+    head = root.find("head")
     return [
         (
             child.tag,
@@ -84,8 +85,7 @@ def head_of(root: _Element) -> Head:
             child.get("property"),
             _text_of(child) if child.tag == "title" else child.get("content"),
         )
-        for head in islice(root.iterchildren("head"), 1)
-        for child in head
+        for child in (() if head is None else head)
     ]
 
 

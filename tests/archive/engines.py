@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.dedup import RESULT
-from simhash_pipeline.archive.parts import fingerprint_rows, judge_parts, judge_sorted, sql_on
+from simhash_pipeline.archive.parts import (
+    fingerprint_rows,
+    judge_batches,
+    judge_sorted,
+    judgeable,
+    sql_on,
+)
 from tests.stores.pages import page
 
 if TYPE_CHECKING:
@@ -59,7 +65,7 @@ def outcome(
 ) -> list[dict[str, Any]]:
     """The rows of the result; judged `in_order` of the parts, or sorted."""
     if in_order:
-        list(judge_parts(sorted(folder.glob("part-*")), folder, options))
+        list(judge_batches(judgeable(sorted(folder.glob("part-*"))), folder, options))
     else:
         judge_sorted(folder, options, keep, pages=300)
     with sql_on(folder) as engine:

@@ -548,7 +548,7 @@ CHANGES: list[tuple[str, Callable[[Path], object]]] = [
 ]
 
 
-@pytest.mark.parametrize("step", ["judge_parts", "write_copies"])
+@pytest.mark.parametrize("step", ["judge_batches", "write_copies"])
 @pytest.mark.parametrize(("name", "change"), CHANGES)
 def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
     tmp_path: Path,
@@ -563,7 +563,7 @@ def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
     for each in ("crawl.warc", "crawl.warc.gz"):
         (tmp_path / each).write_bytes(warc_of(PAGES, is_compressed=each.endswith(".gz")))
     inputs = [tmp_path / "saved"] if "/" in name else [tmp_path / name]
-    module = parts if step == "judge_parts" else simhash_pipeline.archive.dedup
+    module = parts if step == "judge_batches" else simhash_pipeline.archive.dedup
     within = getattr(module, step)
 
     def changed_before(*arguments: Any) -> Any:

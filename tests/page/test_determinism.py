@@ -14,7 +14,7 @@ import pytest
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, PageFingerprint, content_fingerprint
-from simhash_pipeline.page.stamp import rules_digest
+from tests.page.rules import rules_digest
 
 PINNED = {
     "/en/port/crane-seven": (
@@ -55,7 +55,7 @@ PINNED = {
 }
 
 PRINT = """
-from simhash_pipeline.page.stamp import rules_digest
+from tests.page.rules import rules_digest
 from tests.page.test_determinism import PINNED, fingerprint, values
 print({path: values(fingerprint(path)) for path in PINNED}, rules_digest())
 """
