@@ -324,12 +324,17 @@ class ExplainCommand(Command):
         return 0
 
     def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
-        """The URL's last drop or near miss, in the namespace of its spider, or of any spider."""
-        last, spider = None, self.arguments.spider
+        """The last line of the URL, or of a list with a row that has it, in its spider's namespace.
+
+        Of all spiders, if none is named.
+        """
+        last, spider, url = None, self.arguments.spider, f"{self.arguments.url},"
         for drop in chain.from_iterable(logs):
             if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
-            if page_key(drop.url) == key and (last is None or drop.time >= last.time):
+            rows = chain.from_iterable(drop.rows.values())
+            is_its = page_key(drop.url) == key or any(url in f"{row}," for row in rows)
+            if is_its and (last is None or drop.time >= last.time):
                 options = Options.from_settings(settings_of_spider(drop.spider, self.settings))
                 last = drop if drop.namespace == options.namespace else last
         return last

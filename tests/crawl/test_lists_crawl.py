@@ -233,6 +233,9 @@ def test_each_dropped_row_is_named_with_the_page_that_had_it(
     assert explained.startswith("Rows dropped 20")
     assert f"Its rows that are on {site}1: 6\n  {one[0]}, " in explained
     assert one[5] not in explained
+    link = f"{site}row-{two[0].replace(' ', '-')}"
+    assert f"{site}copy" in simhash(tmp_path, "explain", link).stdout
+    assert simhash(tmp_path, "explain", link[:-1]).returncode == 1
 
 
 def test_a_list_that_is_met_at_the_same_moment_waits_for_the_other_one_s_rows(
