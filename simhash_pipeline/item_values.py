@@ -235,6 +235,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said: list[_Value] = []
     text, texts_name, is_part, is_here = None, "", False, False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
+    if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
+        pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""

@@ -249,8 +249,8 @@ class _Case:
             verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
         if before := edited or (previous if verdict.reason != "canonical" else None):
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
-        if previous and previous.item_values is not None:
-            verdict = replace(verdict, known_rows=tuple(item_values.rows_in(previous.item_values)))
+        if previous and item_values.is_row(rows := previous.item_values):
+            verdict = replace(verdict, known_rows=tuple(item_values.rows_in(rows or b"")))
         return Action.KEEP, verdict
 
     def _pair(self, other: StoredPage) -> Pair:

@@ -65,6 +65,31 @@ def test_a_verdict_names_what_of_a_known_page_has_changed() -> None:
     assert changed((first, item), (first, {"body": prose("a")})) == ("a value that has gone",)
 
 
+def test_a_page_that_has_changed_is_compared_whole_the_next_time_too() -> None:
+    """It gave one item each time, and so is no list of rows."""
+    visits = [("9 EUR", "a"), ("8 EUR", "a"), ("8 EUR", "b"), ("8 EUR", "b"), ("7 EUR", "b")]
+    found = []
+    with Judge(options=Options(unchanged="drop")) as judge:
+        for price, text in visits:
+            html = f"<title>Tea</title><main><h1>Tea</h1><p>{prose(text)}<p>{price}</main>"
+            item = {"url": A, "price": price, "body": prose(text)}
+            found.append(judge.judge(A, html, item).reason)
+    assert found == ["new", "changed", "changed", "unchanged", "changed"]
+
+
+def test_the_page_s_address_takes_no_other_field_s_place() -> None:
+    """The names `url` and `status` have one byte."""
+    sold = SHOE.replace("<main>", "<main><p>Sold</p>")
+    for visits in ([None, "Sold"], ["Sold", None]):
+        found = []
+        with Judge(options=Options(unchanged="drop")) as judge:
+            for status in visits:
+                html = SHOE if status is None else sold
+                item = {"url": A, "status": status, "body": prose("a shoe")}
+                found.append(judge.judge(A, html, item).reason)
+        assert found == ["new", "changed"]
+
+
 def test_a_field_that_only_the_kept_item_has_says_nothing() -> None:
     with Judge(options=FIELDS) as judge:
         assert not judged(judge, A, {"sku": 1, "price": 9}).dropped

@@ -55,10 +55,9 @@ RESULT = f"""
     FROM {JUDGED} JOIN input ON input.place = page.input
     ORDER BY page.position
 """
-_OF_URL = len(NO_VALUES) + 4  # bytes of an item's values that say its URL alone
 COUNTS = f"""
     SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages,
-        count(*) FILTER (WHERE octet_length(page.item_values) > {_OF_URL}) AS item_values
+        count(*) FILTER (WHERE octet_length(page.item_values) > {len(NO_VALUES)}) AS item_values
     FROM {JUDGED}
     GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept
 """
