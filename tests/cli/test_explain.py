@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from simhash_pipeline import open_store
+from simhash_pipeline import Options, open_store
+from simhash_pipeline.page.stamp import stamp_for
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, STORY, ItemSpider, crawl, html, page
 from tests.documents import ROOT
@@ -67,6 +68,15 @@ def test_the_text_of_a_page_whose_item_is_lost_is_not_kept(tmp_path: Path) -> No
     crawl(tmp_path, [page(1, outcome="drop"), page(2, OTHER)], SIMHASH_KEEP_TEXT=True)
     with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
         assert [text.url for text in store.texts()] == ["http://a.example/2"]
+
+
+def test_a_store_of_other_options_is_left_out(simhash: Simhash, texts: Path) -> None:
+    with open_store(f"sqlite:///{texts}/.scrapy/simhash/other.sqlite") as store:
+        store.stamp(stamp_for(Options(ngrams=(1,))))
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert result.returncode == 0
+    assert result.stdout.startswith("Dropped 20")
+    assert result.stderr.startswith("Left out: store .scrapy/simhash/other.sqlite holds")
 
 
 def test_a_drop_is_explained_by_bits_and_words(simhash: Simhash, texts: Path) -> None:
