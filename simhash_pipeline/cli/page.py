@@ -470,7 +470,7 @@ def _all_opened(named: Sequence[NamedStore], opened: ExitStack) -> list[Opened]:
     for one in named:
         try:
             stores.append((_opened(one, opened), one))
-        except StoreMismatch as error:
+        except StoreMismatch as error:  # noqa: PERF203 - few stores
             if one is named[-1] and not stores:
                 raise
             print(printable(f"Left out: {error}"), file=sys.stderr)
