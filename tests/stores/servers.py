@@ -232,12 +232,14 @@ class Wire:
 
     def _carry(self, client: socket.socket) -> None:
         with client, socket.create_connection(("127.0.0.1", self._server_port)) as server:
+            is_answered = True  # what comes before the answer is a part of the same request
             while ready := select.select([client, server], [], [])[0]:
                 if client in ready:
                     request = _read(client)
                     if not request:
                         return
-                    self.requests += 1
+                    self.requests += is_answered
+                    is_answered = False
                     server.sendall(request)
                 if server in ready:
                     reply = _read(server)
@@ -245,6 +247,7 @@ class Wire:
                         self.lose = max(0, self.lose - 1)
                         return
                     time.sleep(self._delay_secs)
+                    is_answered = True
                     client.sendall(reply)
 
 
