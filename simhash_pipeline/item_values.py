@@ -19,6 +19,7 @@ Values of names that share a byte are hashed together.
 from __future__ import annotations
 
 import re
+import struct
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -33,8 +34,11 @@ from typing import Any, NamedTuple
 from simhash_pipeline import on_page
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.counters import MAX_LINE, without_counters
+from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
+from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import ItemValues, Source
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
 ROW = 2  # of several items of a page: any difference counts
 WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
@@ -45,6 +49,8 @@ NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
+MOST_SENTENCES = 100  # of a text; of others the hashes are compared up to the last of these
+_SENTENCE = struct.Struct(">H")
 ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
@@ -82,6 +88,7 @@ class Said(NamedTuple):
     values: bytes | None = None  # see the module; None where no item is heard
     names: Mapping[int, str] = MappingProxyType({})  # of the values, by their bytes
     text: bytes | None = None  # 8 bytes of its long text, if that is the page's
+    sentences: bytes | None = None  # of that text: see `sentences_of`
 
 
 NOTHING = Said()
@@ -233,7 +240,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, texts_name, is_part, is_here = None, "", False, False
+    text, its_sentences, texts_name, is_part, is_here = None, None, "", False, False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
         pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
@@ -264,7 +271,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(plain.replace(" ", "")), name
-            is_part = not is_pages
+            its_sentences, is_part = sentences_of(value, seen), not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
@@ -294,7 +301,33 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)
-    return Said(values, {**names, TEXTS_NAME: texts_name} if text else names, text)
+    names = {**names, TEXTS_NAME: texts_name} if text else names
+    return Said(values, names, text, its_sentences)
+
+
+def sentences_of(text: str, page: on_page.Page) -> bytes:
+    """15 bits of each sentence of a text in 2 bytes, rising, MAIN if it counts; of many the least.
+
+    One counts if the page shows it so, and it is long or ends with a stop: what is scraped of
+    copies often begins with a byline or ends with a link. A counter is no sentence.
+    """
+    found: dict[int, int] = {}
+    for sentence in sentences(folded(text)):
+        if without_counters(sentence, is_main=True, is_above=False):
+            is_whole = len(sentence) > MAX_LINE or not sentence[-1].isalnum()
+            counts = is_whole and page.shows_in_a_row(sentence)
+            said = hash_of("".join(sentence.split()), 2)
+            found[int.from_bytes(said, "big") & BLOCK_BITS] = MAIN * counts
+    chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
+    return struct.pack(f">{len(chosen)}H", *chosen)
+
+
+def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
+    """The sentences that count and that the other text lacks, of those it would have chosen."""
+    known = {each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(others)}
+    limit = max(known) if len(known) == MOST_SENTENCES else BLOCK_BITS
+    own = (each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(mine) if each & MAIN)
+    return frozenset(each for each in own if each <= limit) - known
 
 
 def _unseen(value: _Value, page: on_page.Page) -> str:

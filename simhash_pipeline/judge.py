@@ -145,6 +145,8 @@ class Judge(AbstractContextManager["Judge"]):
             self._put_rows(verdict, page.item_values, ())
         if verdict.gives_values and page.item_values is not None:
             self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
+        if verdict.new_sentences is not None:
+            self.repeated_text.learn_copy(page.namespace, page.site, verdict.new_sentences)
         if blocks and teaches_repeated_text(verdict):
             self.repeated_text.learn(host, page.structure, blocks)
         return verdict
@@ -323,6 +325,9 @@ class _Case:
         """That on a page near a stored one, with the test that tells them apart, if one does."""
         by, pair = neighbour.rejected_by, self._pair(neighbour.compared or neighbour.page)
         fields = {"reason": neighbour.reason, "rejected_by": by, "similarity": pair.similarity()}
+        are_copies = by is None or (by == "fields" and not pair.differing_values())
+        if are_copies and neighbour.reason in _BY_TEXT:
+            more["new_sentences"] = pair.new_sentences()
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":
@@ -430,6 +435,7 @@ def stored_page(
         "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,
         "item_values": said.values,
+        "item_sentences": said.sentences,
         "row_keys": item_values.row_keys(said.values, options.namespace, site),
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)

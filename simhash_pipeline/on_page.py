@@ -120,6 +120,10 @@ class Text:
         """Its letters and digits alone."""
         return _letters_of(self.text)
 
+    @cached_property
+    def unspaced(self) -> str:
+        return "".join(self.text.split())
+
     def line_at(self, place: int) -> str:
         first, last = self.text.rfind("\n", 0, place) + 1, self.text.find("\n", place)
         return self.text[first : None if last < 0 else last]
@@ -248,6 +252,11 @@ class Page:
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
+
+    def shows_in_a_row(self, text: str) -> bool:
+        """Whether it is visible as it stands, but for white space."""
+        unspaced = "".join(text.split())
+        return any(unspaced in each.unspaced for each in self._shown)
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""

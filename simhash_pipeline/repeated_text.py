@@ -32,13 +32,14 @@ from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.titles import WORD, WORD_BITS, word_blocks, words_of
-from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, visible_text
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.verdict import Verdict
 
 Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
+TEXTS_VARY = MAIN  # in place of a word: see `learn_copy`
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
@@ -101,6 +102,11 @@ def structure_bits(structure: int | None, other: int | None) -> float:
 def template_of(structure: int | None, templates: bytes) -> Template:
     """That of a page with this structure fingerprint; UNKNOWN if nothing is known of it."""
     return next((one for one in unpacked(templates) if one.fits(structure)), UNKNOWN)
+
+
+def copies_on(site: str) -> str:
+    """In place of a host: where it is learnt of a site's copies in two templates how they vary."""
+    return f"copies on {site}"
 
 
 def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
@@ -187,6 +193,12 @@ class RepeatedText:
             self._known[host] = learnt = with_template(known, template)
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
+
+    def learn_copy(self, namespace: str, site: str, new_sentences: Collection[int]) -> None:
+        """Count the sentences that a copy's text has and another's, in another template, hasn't."""
+        host = (namespace, copies_on(site))
+        varies = not self.template(host, None).counts.keys() >= {*new_sentences}
+        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies])
 
     def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""

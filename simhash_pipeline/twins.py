@@ -18,12 +18,21 @@ from simhash_pipeline.item_values import (
     differing,
     has,
     is_row,
+    new_sentences,
     say_the_same,
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.visible import ARTICLE_SHIFT
-from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, structure_bits, template_of
+from simhash_pipeline.repeated_text import (
+    NO_BLOCKS,
+    TEXTS_VARY,
+    UNKNOWN,
+    Blocks,
+    copies_on,
+    structure_bits,
+    template_of,
+)
 from simhash_pipeline.specific_text import is_all_main, sample_similarity
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.verdict import RejectedBy, bits_apart
@@ -85,6 +94,7 @@ class Pair(NamedTuple):
         yield "title", self.are_two_subjects() and not self._is_one_text()
         if not has_its_text:
             yield "page-specific text", self.specific_texts_differ()
+            yield "fields", self._has_news()
 
     def _have_one_text(self) -> bool:
         """Whether their items have one long text, and it is the page's.
@@ -115,6 +125,28 @@ class Pair(NamedTuple):
             return False
         is_one_form = structure_bits(page.structure, other.structure) <= SAME_FIELDS_BITS
         return self.of_one_site and is_one_form and self._have_one_article() is False
+
+    def new_sentences(self) -> frozenset[int] | None:
+        """Those of its item's text that the other item's lacks; None if that says nothing.
+
+        In one structure `_have_two_texts` decides, and on two sites the main texts do.
+        """
+        mine, others = self.page.item_sentences, self.other.item_sentences
+        bits = structure_bits(self.page.structure, self.other.structure)
+        if not (self.of_one_site and mine and others) or bits <= SAME_FIELDS_BITS:
+            return None
+        return new_sentences(mine, others)
+
+    def _has_news(self) -> bool:
+        """Whether one of its new sentences counts.
+
+        It doesn't where copies in two templates of the site repeat it, or a third of them have
+        some of their own: then what was scraped isn't the article alone.
+        """
+        copies = template_of(None, self.repeated_text(copies_on(self.page.site)))
+        if not (self.new_sentences() or frozenset()).difference(copies.counts):
+            return False
+        return copies.counts.get(TEXTS_VARY, 0) <= copies.pages / 3
 
     def _either_is_part(self) -> bool:
         return has(self.page.item_values, PART) or has(self.other.item_values, PART)

@@ -44,7 +44,7 @@ ROOMS = {
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
-    "review": ENGINE,
+    "review": ENGINE | {"repeated_text"},
     "archive": ENGINE | {"repeated_text", "terminal"},
     "crawl": ENGINE | {"native", "run_memory", "terminal"},
     "cli": ENGINE

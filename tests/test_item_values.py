@@ -6,6 +6,7 @@ import dataclasses
 import html
 import json
 import re
+import struct
 import time
 import tracemalloc
 from datetime import date, datetime, timedelta, timezone
@@ -16,6 +17,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import lxml.html
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
@@ -25,9 +27,11 @@ from scrapy.http import HtmlResponse
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, dedupe, open_store
 from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
+    MOST_SENTENCES,
     Said,
     as_row,
     names_itself,
+    new_sentences,
     row_keys,
     row_of,
     said_by,
@@ -35,6 +39,7 @@ from simhash_pipeline.item_values import (
 )
 from simhash_pipeline.on_page import _DECIMALS, Text, _shown
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.page.visible import MAIN
 from tests.crawl.trap_site import prose
 
 if TYPE_CHECKING:
@@ -261,22 +266,78 @@ def test_a_number_alone_differs_in_another_template(price: Any, other: Any, diff
     assert verdict.differing_fields == (("price",) if differ else ())
 
 
+PRINTED = "<title>Rope opens - Print</title><div><h1>Rope opens</h1>{}</div>"
+STORY = [
+    f"The rope of hall {n} is as long as {n + 20} ships and {n + 30} barges." for n in range(20)
+]
+
+
+def _judged(judge: Judge, number: int, frame: str, texts: list[str], more: str = "") -> Verdict:
+    """A page in this frame, and an item with the texts and what a loose selector takes in, too."""
+    html = frame.format("".join(f"<p>{text}" for text in texts) + more)
+    item = {"text": "\n".join([*texts, *lxml.html.fromstring(f"<p>{more}").itertext()])}
+    return judge.judge(f"http://a.example/{number}", html, item)
+
+
+@pytest.mark.parametrize("is_printed_first", [True, False])
 @pytest.mark.parametrize(
-    ("more", "fields", "dropped"), [(1, (), True), (1, ("text",), False), (0, ("text",), True)]
+    ("old", "new"),
+    [
+        ("", "The museum closed an hour after this report appeared, said its director."),
+        ("", "Update, 18:40: the museum closed an hour after this report appeared."),
+        ("", "馆长周五宣布辞职。"),
+        ("as long as 25 ships", "as long as 52 ships"),
+        ("hall 7 ", "cellar 7 "),
+    ],
 )
-def test_a_longer_version_in_another_template_is_kept_by_its_named_text(
-    more: int, fields: tuple[str, ...], dropped: bool
-) -> None:
-    """An update to an old print view: two templates need half of the main texts alone."""
-    parts = [" ".join(f"word{n * 61 % 997}" for n in range(k, k + 50)) for k in range(0, 450, 50)]
-    new = [" ".join(f"news{n}" for n in range(40))] * more + parts
-    told, news = ("".join(f"<p>{each}" for each in texts) for texts in (parts, new))
-    printed = f"<title>Rope opens - Print</title><div><h1>Rope opens</h1>{told}</div>"
-    article = f"<title>Update: Rope opens</title>{FRAME.format(news)}"
-    with Judge(item_fields=fields) as judge:
-        judge.judge("http://a.example/print/1", printed, {"text": " ".join(parts)})
-        verdict = judge.judge("http://a.example/update-1", article, {"text": " ".join(new)})
-    assert verdict.dropped is dropped
+def test_an_update_in_another_template_is_kept(old: str, new: str, is_printed_first: bool) -> None:
+    """What the spider scraped of it isn't in the old print view; that of the same text is."""
+    updated = [text.replace(old, new) for text in STORY] if old else [*STORY, new]
+    first, second = (PRINTED, FRAME) if is_printed_first else (FRAME, PRINTED)
+    with Judge() as judge:
+        _judged(judge, 1, first, STORY)
+        copy, update = _judged(judge, 2, second, STORY), _judged(judge, 3, second, updated)
+    assert copy.dropped
+    assert (update.dropped, update.rejected_by, update.differing_fields) == (
+        False,
+        "fields",
+        ("text",),
+    )
+
+
+def _crawled(more: Callable[[int], str]) -> tuple[int, bool]:
+    """How many copies of 60 stories come out, and whether an update at the end does."""
+    kept = 0
+    with Judge() as judge:
+        for n in range(60):
+            story = [text.replace("hall", f"house {n}{n}, hall") for text in STORY]
+            _judged(judge, 3 * n, PRINTED, story)
+            kept += not _judged(judge, 3 * n + 1, FRAME, story, more(n)).dropped
+        story.append("The museum closed an hour after this report appeared, said its director.")
+        return kept, not _judged(judge, 3 * n + 2, FRAME, story, more(n)).dropped
+
+
+def test_a_sentence_that_copies_in_two_templates_repeat_is_none_of_theirs() -> None:
+    assert _crawled(lambda _: "<p>Ann Ford has written for the Post since 2011.") == (8, True)
+
+
+def test_texts_of_copies_that_all_differ_say_nothing() -> None:
+    """A selector that takes in a box: eight copies come out, and then what was so before."""
+    assert _crawled(lambda n: f"<p>Our offer of {n} o'clock costs {n + 7} euros.") == (8, False)
+
+
+def test_bylines_and_links_of_a_text_are_no_sentences() -> None:
+    kept, is_out = _crawled(lambda n: f"<p>By Ann Ford {n}<p><a href=/{n}>Read also: Rope {n}</a>")
+    assert (kept, is_out) == (0, True)
+
+
+def test_of_many_sentences_those_that_both_texts_chose_are_compared() -> None:
+    least, others = range(MOST_SENTENCES), range(1, 2 * MOST_SENTENCES, 2)
+    mine, its = (struct.pack(f">{len(each)}H", *each) for each in (least, others))
+    marked = struct.pack(f">{len(least)}H", *(each | MAIN for each in least))
+    assert new_sentences(mine, its) == frozenset()  # none of them counts
+    assert new_sentences(marked, its) == frozenset(least[::2])
+    assert new_sentences(marked, its[:20]) == frozenset(least).difference(range(1, 20, 2))
 
 
 FRAME = (

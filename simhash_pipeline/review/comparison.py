@@ -14,6 +14,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER
+from simhash_pipeline.repeated_text import copies_on
 from simhash_pipeline.stores.contract import Store, StoredPage
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.verdict import Verdict
@@ -48,9 +49,9 @@ def verdict_on(
     `names` are fields of their items, which the verdict may name.
     """
     with open_store("memory:") as alone:
-        for one in (page, other):
-            repeated_text = store.repeated_text(one.namespace, one.host)
-            alone.put_repeated_text(one.namespace, one.host, repeated_text)
+        for host in (page.host, other.host, copies_on(page.site)):
+            repeated_text = store.repeated_text(page.namespace, host)
+            alone.put_repeated_text(page.namespace, host, repeated_text)
         judge = Judge(alone, options)
         judge.judge_stored(other)
         return judge.judge_stored(page, names=by_bytes(names))

@@ -77,6 +77,7 @@ class StoredPage:
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
+    item_sentences: bytes | None = None  # of its item's text
     # 8 bytes for each of its rows by which it is found: see item_values.py.
     row_keys: bytes | None = field(default=None, metadata={"found_by": "each"})
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
