@@ -30,13 +30,13 @@ from functools import lru_cache
 from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from simhash_pipeline import on_page
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.counters import MAX_LINE, without_counters
-from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
-from simhash_pipeline.page.folding import folded
+from simhash_pipeline.page.counters import MAX_LINE
+from simhash_pipeline.page.fingerprint import STOPS, PageFingerprint, sentences
 from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
@@ -51,6 +51,8 @@ LONG_BYTES = 300
 MOST_ROWS = 100
 MOST_SENTENCES = 100  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
+# What a sentence ends with, in UTF-8.
+_STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
@@ -251,7 +253,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         return plain if is_page and seen.is_brought(value) else ""
 
     for name, value, place in pairs:
-        plain = on_page.folded_value(value)
+        spelled = on_page.folded_text(value)
+        plain = on_page.without_counted(spelled)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         unseen = plain if value[0] == _UNSEEN else ""
         if _ZERO.fullmatch(value) and not is_bare:
@@ -271,7 +274,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(plain.replace(" ", "")), name
-            its_sentences, is_part = sentences_of(value, seen), not is_pages
+            its_sentences, is_part = sentences_of(spelled, seen), not is_pages
         if is_text and is_pages:
             kept = "" if is_shown else plain
         elif not kept and (item.is_row or value in item.carried):
@@ -306,18 +309,21 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
 
 def sentences_of(text: str, page: on_page.Page) -> bytes:
-    """15 bits of each sentence of a text in 2 bytes, rising, MAIN if it counts; of many the least.
+    """15 bits of each sentence of a folded text in 2 bytes, rising, MAIN if it counts.
 
-    One counts if the page shows it so, and it is long or ends with a stop: what is scraped of
-    copies often begins with a byline or ends with a link. A counter is no sentence.
+    Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
+    with a stop: what is scraped of copies often begins with a byline or ends with a link.
     """
     found: dict[int, int] = {}
-    for sentence in sentences(folded(text)):
-        if without_counters(sentence, is_main=True, is_above=False):
-            is_whole = len(sentence) > MAX_LINE or not sentence[-1].isalnum()
-            counts = is_whole and page.shows_in_a_row(sentence)
-            said = hash_of("".join(sentence.split()), 2)
-            found[int.from_bytes(said, "big") & BLOCK_BITS] = MAIN * counts
+    place = 0
+    for sentence in on_page.unspaced("\n".join(sentences(text))).split(b"\n"):
+        is_shown = False
+        if len(sentence) > MAX_LINE or sentence.endswith(_STOPS):
+            at = page.shown.find(sentence, place)  # most stand there in this order
+            place = at if at >= 0 else page.shown.find(sentence)
+            is_shown = place >= 0
+            place = max(0, place)
+        found[crc32(sentence) & BLOCK_BITS] = MAIN * is_shown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     return struct.pack(f">{len(chosen)}H", *chosen)
 

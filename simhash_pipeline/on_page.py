@@ -120,10 +120,6 @@ class Text:
         """Its letters and digits alone."""
         return _letters_of(self.text)
 
-    @cached_property
-    def unspaced(self) -> str:
-        return "".join(self.text.split())
-
     def line_at(self, place: int) -> str:
         first, last = self.text.rfind("\n", 0, place) + 1, self.text.find("\n", place)
         return self.text[first : None if last < 0 else last]
@@ -253,10 +249,10 @@ class Page:
         """Whether it is visible as it stands, or each of its words."""
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
 
-    def shows_in_a_row(self, text: str) -> bool:
-        """Whether it is visible as it stands, but for white space."""
-        unspaced = "".join(text.split())
-        return any(unspaced in each.unspaced for each in self._shown)
+    @cached_property
+    def shown(self) -> bytes:
+        """All that is visible, see `unspaced`, in one line."""
+        return unspaced("".join(each.text for each in self._shown)).replace(b"\n", b"")
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
@@ -537,10 +533,24 @@ def _joins(text: str, place: int) -> bool:
 
 def folded_value(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
+    return without_counted(folded_text(text))
+
+
+def folded_text(text: str) -> str:
+    """In one spelling and lower case, without markup."""
     says = _SAYS.findall(text) if "<" in text and len(text) <= _MOST_MARKUP else []
     text = html.unescape(_OWN_TAG.sub("\n", text)) if "<" in text else text
-    text = "\n".join([text, *(path_of(each) or each for said in says for each in said)])
-    return " ".join(" ".join(map(_uncounted, folded(text).splitlines())).split())
+    return folded("\n".join([text, *(path_of(each) or each for said in says for each in said)]))
+
+
+def without_counted(text: str) -> str:
+    """The folded text without runs of white space and counters."""
+    return " ".join(" ".join(map(_uncounted, text.splitlines())).split())
+
+
+def unspaced(text: str) -> bytes:
+    """The text in UTF-8 without blanks."""
+    return text.encode("utf-8", "replace").translate(None, b" \t\r")
 
 
 def _uncounted(line: str) -> str:

@@ -46,8 +46,8 @@ _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds cand
 _WORD = re.compile(r"\w+")
 _NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
-_STOPS = "。！？।॥۔؟።፧။។៕།༎։"
-_SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
+STOPS = "。！？।॥۔؟።፧။។៕།༎։"
+_SENTENCE = re.compile(rf"[^\n.!?{STOPS}]+(?:[.!?](?! )[^\n.!?{STOPS}]*)*[.!?{STOPS}]?")
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(
     r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
@@ -313,7 +313,7 @@ class Fingerprinter:
 def sentences(text: str) -> list[str]:
     """The blocks of a text, which has no boxes: what texts of one template share are sentences."""
     if native.kernel is not None:
-        return native.kernel.sentences(text, _STOPS)
+        return native.kernel.sentences(text, STOPS)
     return [said for found in _SENTENCE.findall(text) if (said := found.strip())]
 
 
