@@ -177,10 +177,8 @@ class DropLog:
                 f"the drop log {path} can't be opened: {error.strerror}; {how}"
             ) from error
 
-    def write(
-        self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
-    ) -> None:
-        """Append the drop, near miss or change, with the thresholds of the page's own options.
+    def write(self, verdict: Verdict, page: PageFingerprint) -> None:
+        """Append the drop, near miss or change, with the thresholds.
 
         Unchanged pages aren't written, of near misses only the first few of a twin, and of kept
         pages the first of a run. A row waits for `end_list`.
@@ -189,7 +187,7 @@ class DropLog:
         if not is_drop and not self._takes_kept(verdict):
             return
         first_seen = verdict.twin_first_seen
-        thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
+        thresholds = {name: getattr(self._options, name) for name in THRESHOLDS}
         if verdict.min_similarity is not None:
             thresholds["min_similarity"] = verdict.min_similarity
         drop = Drop(

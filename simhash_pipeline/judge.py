@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
@@ -162,12 +161,6 @@ class Judge(AbstractContextManager["Judge"]):
         if verdict is None and self.options.unchanged == "keep":
             self.memory.note_row((row.namespace, row.url), item_values.row_of(said.values))
         return verdict
-
-    def with_options(self, options: Options) -> Judge:
-        """One of the same store, answers and memory, with other thresholds or namespace."""
-        other = copy(self)
-        other.options, other._opens = options, False
-        return other
 
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that a verdict stored: its item is out. See `Store.confirm`.

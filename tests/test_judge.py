@@ -909,16 +909,3 @@ def test_an_answer_drops_a_page_for_one_that_nothing_else_finds(
     _, second = judged(store, *pages, answers=str(sheet))
     assert (second.dropped, second.reason) == (True, "answer")
     assert second.twin_url == "http://a.example/1"
-
-
-def test_a_judge_of_other_options_reads_the_answers_no_second_time(
-    store: Store, tmp_path: Path
-) -> None:
-    sheet = tmp_path / "answers.csv"
-    sheet.write_text("answer,twin_url,url\ncopy,http://a.example/1,http://b.example/2\n")
-    judge = Judge(store, Options(answers=str(sheet)))
-    sheet.unlink()
-    other = judge.with_options(Options(namespace="other", answers=str(sheet)))
-    other.judge("http://a.example/1", page(0))
-    assert judge.judge("http://b.example/2", page(FAR)).reason == "new"
-    assert other.judge("http://b.example/2", page(FAR)).reason == "answer"

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, MutableMapping
 from concurrent.futures import Future
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -38,7 +38,7 @@ from simhash_pipeline.crawl.pending import (
 )
 from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
-from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
+from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, names_itself, row_of, said_by
@@ -50,9 +50,7 @@ from simhash_pipeline.verdict import Verdict
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
-# An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
-# dict of options for the page.
-OWN_KEY = "simhash"
+OPT_OUT = "simhash"  # an item's field and a request's meta key: False keeps the item unjudged
 PIPELINE_ORDER = 100  # before a project's own: Scrapy's template and most tutorials give those 300
 # Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
@@ -188,8 +186,8 @@ class SimhashPipeline:
         url = entry.url or (None if response is None else response.url)
         try:
             adapter = _adapter(item)
-            own = _own_options(response)
-            if own is False or adapter.get(OWN_KEY) is False:
+            opts_out = response is not None and response.meta.get(OPT_OUT) is False
+            if opts_out or adapter.get(OPT_OUT) is False:
                 return
             source = find_page(adapter, response, self._options)
             if source is None:
@@ -198,7 +196,7 @@ class SimhashPipeline:
             url = source.url
             self._unseen_fields.difference_update(adapter)
             self._refuse_undeclared_field(item)
-            shared = await self._verdict_on(source, response, own or {})
+            shared = await self._verdict_on(source, response)
             if self._stopping:  # a page that could not be forgotten may be its twin
                 self._stats.count("unjudged")
                 return
@@ -230,9 +228,7 @@ class SimhashPipeline:
             rule = f"{type(item).__name__}, the class of the first item, must declare that field"
             raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
-    async def _verdict_on(
-        self, source: Source, response: Response | None, own: OwnOptions
-    ) -> SharedVerdict:
+    async def _verdict_on(self, source: Source, response: Response | None) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
         Items of one response share the verdict on its page if it is kept. While it is dropped, each
@@ -245,9 +241,9 @@ class SimhashPipeline:
             source = as_row(source) if gives_rows else source
         if items.shared is None:
             items.first = source
-            shared = items.shared = SharedVerdict(self._worker.judge(source, own))
+            shared = items.shared = SharedVerdict(self._worker.judge(source))
         else:
-            shared = await self._verdict_on_row(items, items.shared, source, own)
+            shared = await self._verdict_on_row(items, items.shared, source)
         deadline = started = time.monotonic()
         if deadline >= self._patient_from:
             deadline += MAX_WAIT_SECS
@@ -257,7 +253,7 @@ class SimhashPipeline:
             if is_forgotten or await self._must_judge_again(judged.verdict, deadline):
                 if items.shared is not None and items.shared is not shared:
                     # Another item of the page was here before.
-                    shared = await self._verdict_on_row(items, items.shared, source, own)
+                    shared = await self._verdict_on_row(items, items.shared, source)
                     continue
             elif not judged.verdict.dropped or gives_rows or items.entered < 2:
                 return shared
@@ -266,11 +262,11 @@ class SimhashPipeline:
             if gives_rows:
                 waits = time.monotonic() < started + MAX_ROWS_WAIT_SECS
                 source = as_row(source, waits=waits)
-            again = self._worker.judge_again(source, judged.page, own)
+            again = self._worker.judge_again(source, judged.page)
             shared = items.shared = SharedVerdict(again)
 
     async def _verdict_on_row(
-        self, items: ResponseItems, shared: SharedVerdict, source: Source, own: OwnOptions
+        self, items: ResponseItems, shared: SharedVerdict, source: Source
     ) -> SharedVerdict:
         """That on the page, or on this further item of it."""
         judged = await result_of(shared.judged)
@@ -286,7 +282,7 @@ class SimhashPipeline:
             items.rows[row_of(first or b"\0\0")] = None
         items.rows[row] = None
         if judged.verdict.dropped and said.values != judged.said.values:
-            again = self._worker.judge_again(source, judged.page, own)
+            again = self._worker.judge_again(source, judged.page)
             shared = items.shared = SharedVerdict(again)
         elif row in judged.verdict.known_rows and self._options.unchanged == "drop":
             shared = SharedVerdict(Future(), reported=True)
@@ -332,7 +328,7 @@ class SimhashPipeline:
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         elif verdict.row and self._drop_log is not None:
-            self._drop_log.write(verdict, page, judged.judge.options)
+            self._drop_log.write(verdict, page)
         self._stats.count_item(judged, is_first=not shared.reported)
         shared.reported = True
         items.verdicts.append(verdict)
@@ -345,7 +341,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            self._drop_log.write(verdict, judged.page, judged.judge.options)
+            self._drop_log.write(verdict, judged.page)
             self._drop_log.count(verdict.reason, kept=not verdict.dropped)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
@@ -512,13 +508,3 @@ def _added(name: str, judged: JudgedPage) -> object:
     fields = {name: getattr(verdict, name) for name in names}
     replaced = {} if verdict.replaces is None else {"replaces": verdict.replaces}
     return {**fields, **replaced, "content_fingerprint": fingerprint_hex(page.content)}
-
-
-def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:
-    """The options that the response's request sets for its page; False opts out of judging."""
-    own: Any = None if response is None else response.meta.get(OWN_KEY)
-    if own is None or own is True:
-        return None
-    if own is False or isinstance(own, Mapping):
-        return own
-    raise PageError("meta", f"a request's meta key {OWN_KEY!r} is {own!r}; it may be a dict")

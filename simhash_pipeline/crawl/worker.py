@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import OptionsError, PageError, StoreError
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.item_values import ROW, WAITS, Said, has, in_words, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
@@ -40,15 +40,9 @@ MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
 FLUSH_SECS = 1.0
 
-# The options that a request may set for its page.
-OWN_OPTIONS = frozenset(
-    {"content_distance", "structure_distance", "sketch_distance", "match", "scope", "namespace"}
-)
-
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 Outcome = tuple[Any, Exception | None]  # what a call returned, or else raised
-OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 
 
 async def result_of(future: Future[T]) -> T:
@@ -66,7 +60,6 @@ class JudgedPage:
 
     page: PageFingerprint
     verdict: Verdict
-    judge: Judge
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
@@ -118,7 +111,6 @@ class JudgeWorker:
             self._store.close()
             raise
         self._options = options
-        self._judges = {"": self._judge}  # by what requests ask for
         self._gather_secs = GATHER_SECS if gathers else 0.0
         # Calls that are not handed over yet, and who waits for what they return.
         self._asked: list[tuple[Callable[[], Any], Future[Any] | None]] = []
@@ -134,8 +126,8 @@ class JudgeWorker:
         """See `AnsweredPairs.counts`."""
         return self._judge.answers.counts
 
-    def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
-        """Judge the page, in the order of these calls, by these options instead of the crawl's.
+    def judge(self, source: Source) -> Future[JudgedPage]:
+        """Judge the page, in the order of these calls.
 
         PageError, from this call or from the future, when it can't be judged.
         """
@@ -144,15 +136,15 @@ class JudgeWorker:
             self._hand_over()
             # The thread waits for the process; the loop does not wait for the thread meanwhile.
             self._handed_over = self._thread.submit(wait, [reading])
-            return self._ask(lambda: self._judged(source, own, *reading.result()))
+            return self._ask(lambda: self._judged(source, *reading.result()))
         token = may_load.set(False)
         try:
             read = self._read(source)
         except DictionaryNeeded:  # once in a crawl; the loop doesn't wait for it
-            return self._ask(lambda: self._judged(source, own, *self._read(source)))
+            return self._ask(lambda: self._judged(source, *self._read(source)))
         finally:
             may_load.reset(token)
-        return self._ask(partial(self._judged, source, own, *read))
+        return self._ask(partial(self._judged, source, *read))
 
     def _read(self, source: Source) -> tuple[PageFingerprint, float]:
         """The fingerprints, and the seconds that they took."""
@@ -160,17 +152,15 @@ class JudgeWorker:
         page = self._fingerprinter.read(source)
         return page, time.perf_counter() - started
 
-    def judge_again(
-        self, source: Source, page: PageFingerprint, own: OwnOptions
-    ) -> Future[JudgedPage]:
+    def judge_again(self, source: Source, page: PageFingerprint) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._ask(partial(self._judged, source, own, page, 0.0))
+        return self._ask(partial(self._judged, source, page, 0.0))
 
     def judge_row(self, judged: JudgedPage, source: Source, said: Said) -> Future[JudgedPage]:
         """Judge a further item of a kept page; the same unless another page gave that very row."""
 
         def judged_row() -> JudgedPage:
-            verdict = judged.judge.judge_row(source.url, judged.page, said)
+            verdict = self._judge.judge_row(source.url, judged.page, said)
             if verdict is None:
                 return judged
             verdict = dataclasses.replace(verdict, row=in_words(source))
@@ -190,7 +180,7 @@ class JudgeWorker:
         """The page that was stored gave these rows, too."""
         if not (rows or judged.verdict.known_rows or has(judged.said.values, WAITS)):
             return
-        self._ask(partial(judged.judge.add_rows, judged.verdict, judged.said, [*rows]))
+        self._ask(partial(self._judge.add_rows, judged.verdict, judged.said, [*rows]))
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
@@ -235,37 +225,22 @@ class JudgeWorker:
         handed.add_done_callback(_on_loop(lambda: _give(answers, handed.result())))
 
     def _judged(
-        self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
+        self, source: Source, page: PageFingerprint, fingerprinting_secs: float
     ) -> JudgedPage:
         started = time.perf_counter()
-        judge = self._judge_by(own)
         self._expire()
         self._texts.write_many()
         said = said_by(page, source)
-        verdict = judge.judge(source.url, page, said)
+        verdict = self._judge.judge(source.url, page, said)
         if verdict.dropped and has(said.values, ROW):
             verdict = dataclasses.replace(verdict, row=in_words(source))
         if self._options.keep_text:
             self._texts.add(verdict, page, source.item)
         text = ""
         if "text" in self._options.added_fields:
-            text = judge.repeated_text.page_specific(page, verdict)
+            text = self._judge.repeated_text.page_specific(page, verdict)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, judge, fingerprinting_secs, spent, said, text)
-
-    def _judge_by(self, own: OwnOptions) -> Judge:
-        """The judge of a request's own options; PageError where they break a rule."""
-        known = repr(sorted(own.items())) if own else ""
-        if known not in self._judges:
-            if unknown := own.keys() - OWN_OPTIONS:
-                rule = f"may hold {', '.join(sorted(OWN_OPTIONS))}, not {min(unknown)!r}"
-                raise PageError("meta", f"a request's meta key 'simhash' {rule}")
-            try:
-                options = dataclasses.replace(self._options, **own)
-            except OptionsError as error:
-                raise PageError("meta", f"by its request's meta, {error}") from error
-            self._judges[known] = self._judge.with_options(options)
-        return self._judges[known]
+        return JudgedPage(page, verdict, fingerprinting_secs, spent, said, text)
 
     def _expire(self) -> None:
         if self._expire_after is None:

@@ -20,10 +20,8 @@ from simhash_pipeline.crawl import pending
 from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
-from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor, page
 from tests.crawl.trap_site import STORIES, trap_site
-from tests.review.logs import read_drops
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -148,82 +146,6 @@ def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:
         result = crawl_site(tmp_path, url, FROM_RESPONSE, TwoItems)
     assert titles(result) == ["first", "second"]
     assert result.reasons == ["new", "new", "content", "content"]
-
-
-STRICT = {"content_distance": 0, "sketch_distance": 0}
-
-
-class Copies(Everything):
-    """Meets three copies that differ in a word, one by one; the second has thresholds."""
-
-    own: Any = STRICT
-
-    async def start(self) -> AsyncIterator[Any]:
-        yield self.copy(0, {})
-
-    def copy(self, number: int, meta: dict[str, Any]) -> scrapy.Request:
-        words = [f"word{n}" for n in range(200)]
-        words[100] = f"copy{number}"
-        text = f"<title>A story</title><body id='{number}'><p>{' '.join(words)}"
-        return scrapy.Request(f"data:text/html,{text}", meta=meta)
-
-    def parse(self, response: Any) -> Iterator[Any]:
-        number = response.css("body::attr(id)").get()
-        yield Story(title=number)
-        if number == "0":
-            yield self.copy(1, {"simhash": self.own})
-        elif number == "1":
-            yield self.copy(2, {})
-
-
-def test_a_request_may_set_thresholds_for_its_page(tmp_path: Path) -> None:
-    result = crawl_site(tmp_path, "", {}, Copies)
-    assert sorted(titles(result)) == ["0", "1"]
-    assert result.reasons == ["new", "new", "content"]
-
-
-def test_a_page_of_another_namespace_is_near_none_of_the_crawls_own(tmp_path: Path) -> None:
-    lists = type("Lists", (Copies,), {"own": {"namespace": "lists"}})
-    settings = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_STORE": "sqlite:///seen.sqlite"}
-    result = crawl_site(tmp_path, "", settings, lists)
-    assert result.reasons == ["new", "new", "content"]
-    with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
-        kept = sorted(page.namespace for page in store.pages())
-        texts = sorted((text.namespace, text.text.split()[100]) for text in store.texts())
-    assert kept == ["", "lists"]
-    assert texts == [("", "copy0"), ("", "copy2"), ("lists", "copy1")]
-
-
-class Near(Copies):
-    async def start(self) -> AsyncIterator[Any]:
-        for number in (3, 4):
-            own = {"namespace": "lists", "content_distance": 5}
-            yield self.copy(number, {"simhash": own})
-
-
-def test_a_drop_is_logged_with_the_options_of_its_request(tmp_path: Path) -> None:
-    crawl_site(tmp_path, "", {"SIMHASH_DROP_LOG": "drops.jsonl"}, Near)
-    [drop] = read_drops(tmp_path / "drops.jsonl")
-    assert (drop.namespace, drop.thresholds["content_distance"]) == ("lists", 5)
-
-
-@pytest.mark.parametrize(
-    ("own", "said"),
-    [
-        ({"content_distance": 9}, "SIMHASH_CONTENT_DISTANCE is 9; it must be"),
-        ({"hash": "java"}, "not 'hash'"),
-        ({"namespace": 1}, "SIMHASH_NAMESPACE is 1"),
-        ("strict", "is 'strict'; it may be a dict"),
-    ],
-)
-def test_wrong_thresholds_of_a_request_keep_its_item_and_are_named(
-    tmp_path: Path, own: object, said: str
-) -> None:
-    wrong = type("Wrong", (Copies,), {"own": own})
-    result = crawl_site(tmp_path, "", {}, wrong)
-    assert sorted(titles(result)) == ["0", "1"]
-    assert result.stats["simhash/errors/meta"] == 1
-    assert said in result.log
 
 
 def test_the_time_a_page_took_counts_once_however_many_items_it_has(tmp_path: Path) -> None:
