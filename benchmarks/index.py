@@ -155,19 +155,17 @@ def _of_index(name: str, values: Any, make: Callable[[Any], Ask]) -> Cost:
 
 
 def _of_store(name: str, values: Any) -> Cost:
-    """The cost of a store in an SQLite file, with its index in memory or on disk."""
-    index = "?index=disk" if "disk" in name else ""
+    """The cost of a store in an SQLite file."""
     before = _memory()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "pages.sqlite")
-        with open_store(f"sqlite:///{path}{index}") as store:
+        with open_store(f"sqlite:///{path}") as store:
             store.stamp({"hash": "murmur3"})
-            _store_asked(store, values[:1], DISTANCE)  # what it has on disk grows with its pages
             started = time.process_time()
             store.insert_many(_by_own_address(_pages(values)))
             insert_us = 1e6 * (time.process_time() - started) / len(values)
         # Opened once more, as each crawl does: what bulk insertion left in caches is another's.
-        with open_store(f"sqlite:///{path}{index}") as store:
+        with open_store(f"sqlite:///{path}") as store:
             store.stamp({"hash": "murmur3"})
             written = _written()
             settle_us = _settled(store, _by_own_address(_new_pages(len(values))), DISTANCE)
@@ -176,7 +174,7 @@ def _of_store(name: str, values: Any) -> Cost:
             len(page.url) for page in _pages(range(len(values) + SETTLED))
         )
         started = time.process_time()
-        with open_store(f"sqlite:///{path}{index}") as store:
+        with open_store(f"sqlite:///{path}") as store:
             store.stamp({"hash": "murmur3"})
             open_secs = time.process_time() - started
             memory_bytes = (_memory() - before) / len(values)
@@ -224,8 +222,7 @@ def _spent(server: RunningServer) -> tuple[float, int]:
 
 
 OURS: dict[str, Callable[[str, Any], Cost]] = {
-    "SQLite store, index in memory": _of_store,
-    "SQLite store, index on disk": _of_store,
+    "SQLite store": _of_store,
     "Redis store": _of_redis,
     f"Redis store, {WIDE_DISTANCE} bits": _of_redis,
 }

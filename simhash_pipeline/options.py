@@ -106,7 +106,7 @@ ADDED = Rule(
 STORE = Rule(
     "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
-    lambda text: text.partition("?")[0] == "auto" or "." in text or ":" in text,
+    lambda text: text == "auto" or "." in text or ":" in text,
 )
 
 
@@ -237,7 +237,7 @@ class Options:
     store: str = _option("auto", STORE, repr=False)  # it may hold a password
     """Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's data
     directory), the path of another such file, `memory:`, or the URL of a Redis or Valkey server.
-    `auto?index=disk` keeps its index on disk, `redis://host?lost=keep` goes on without the server.
+    `redis://host?lost=keep` goes on without the server.
     """
     namespace: str = _option("", TEXT)
     """Pages are compared only with pages of the same namespace."""
@@ -389,11 +389,6 @@ class Options:
         if faults:
             raise OptionsError(faults)
         return options
-
-    @property
-    def has_own_store(self) -> bool:
-        """Whether the spider has a file of its own, by `auto` or `auto?index=disk`."""
-        return self.store.partition("?")[0] == "auto"
 
     @property
     def keeps_twins(self) -> bool:

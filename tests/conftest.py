@@ -82,7 +82,7 @@ def empty_store(request: pytest.FixtureRequest, folder: Path) -> Store:
     url = "memory:" if request.param == "memory" else f"sqlite:///{folder}/pages.sqlite"
     if request.param.startswith(("redis", "valkey")):
         url = request.getfixturevalue("redis_servers")(request.param).url
-    return open_store(f"{url}?index=disk" if "disk" in request.param else url)
+    return open_store(url)
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis 6.2"])

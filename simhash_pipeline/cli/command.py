@@ -117,7 +117,7 @@ class Command:
             return [self.store_at(self.arguments.store)]
         if self.arguments.spider is not None:
             return [self._store_of(self.arguments.spider)]
-        if not self.options.has_own_store:
+        if self.options.store != "auto":
             return [self.store_at(self.options.store)]
         spiders = [*spider_files(STORE_SUFFIX), *spider_files(LOG_SUFFIX)]
         found = [one for one in self.stores_of(spiders) if store_file(one.url)]  # no server's

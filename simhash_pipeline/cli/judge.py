@@ -65,7 +65,7 @@ class JudgeCommand(Command):
 
     def run(self) -> int:
         arguments, options = self.arguments, self.options
-        own_store = "memory:" if options.has_own_store else options.store
+        own_store = "memory:" if options.store == "auto" else options.store
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
             log = None

@@ -74,11 +74,10 @@ def reasoned() -> Iterator[None]:
 
 
 def store_url(options: Options, spider_name: str) -> str:
-    """The URL of SIMHASH_STORE, which may be `auto` or `auto?index=disk`."""
-    if not options.has_own_store:
+    """The URL of SIMHASH_STORE, which may be `auto`."""
+    if options.store != "auto":
         return options.store
-    path = spider_file(spider_name, STORE_SUFFIX)
-    return f"{SQLITE}{path.as_posix()}{options.store.removeprefix('auto')}"
+    return f"{SQLITE}{spider_file(spider_name, STORE_SUFFIX).as_posix()}"
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby, islice
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -32,7 +32,6 @@ _SECRET_PARAMETER = re.compile(
 _SCHEME = r"\s*(?:[a-z][\w+.-]*(?:[:;]/*|//+)|(?:redis|valkey)\w*/|//+)"
 _CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}).*@|\A[^/]*:.*@")
 _NO_PORT = re.compile(rf"(?is)\A((?:{_SCHEME}[^:/?\[]+|\s*[^:/?\[]{{2,}}):)(?!/|\d*(?:[/?,]|\Z)).*")
-IndexPlace = Literal["memory", "disk"]
 
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
 # are near; the judge gives up after as many pages.

@@ -1,4 +1,4 @@
-"""Opens a store by its URL, and reads what the URL says beside a place."""
+"""Opens a store by its URL, and reads the parameters of the URL."""
 
 import re
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ URL_FORMS = (
     "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
 )
 _ON_REDIS = re.compile(r"(?:rediss?(?:\+cluster|\+sentinel)?|unix)://")
-_OF_SQLITE: dict[str, Rule] = {"index": one_of("memory", "disk")}
-_OF_REDIS: dict[str, Rule] = {
+_PARAMETERS: dict[str, Rule] = {  # of a server
     "wait_secs": whole(0, 10**6, "seconds"),
     "lost": one_of("stop", "keep"),
 }
@@ -28,8 +27,8 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
 
     Created if it does not exist.
 
-    :param url: a path or `sqlite:///path`, optionally with parameters such as `?index=disk`; three
-        slashes begin a relative path, four an absolute one; or the URL of a server.
+    :param url: a path or `sqlite:///path`: three slashes begin a relative path, four an absolute
+        one; or the URL of a server, optionally with parameters such as `?lost=keep`.
     :param tentative: a kept page is permanent only after `confirm`; pages that a dead process had
         not confirmed are removed, because their items may not have been saved.
     :param reading: open a file that can't be written, too.
@@ -42,7 +41,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     place = store_place(url)
     path = store_file(place.url)
     if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):
-        return SqliteStore(path, index=place.index, tentative=tentative, reading=reading)
+        return SqliteStore(path, tentative=tentative, reading=reading)
     if _ON_REDIS.match(url):
         try:
             from simhash_pipeline.stores.redis.redis_store import RedisStore
@@ -70,40 +69,34 @@ def why_absent(url: str) -> str | None:
 class StorePlace:
     """Where a store is, and what its URL says of how it is used.
 
-    `index` is where an SQLite file's pages are looked up: in "memory" (65 bytes a page at ten
-    million, and half a second for each million to open it) or on "disk" (no memory, but a page
-    takes twice as long, and 92 bytes more of disk). A Redis or Valkey server that was lost is
-    waited for, for `wait_secs`; then `lost` says whether to "stop" the crawl, or to "keep" all
-    items unjudged until it is back.
+    A Redis or Valkey server that was lost is waited for, for `wait_secs`; then `lost` says whether
+    to "stop" the crawl, or to "keep" all items unjudged until it is back.
     """
 
     url: str  # without these
-    index: Any = "memory"
     wait_secs: Any = WAIT_SECS
     lost: Any = "stop"
 
 
 def store_place(url: str) -> StorePlace:
-    """Read the URL, such as `sqlite:///seen.sqlite?index=disk` or `redis://host?lost=keep`.
+    """Read the URL, such as `redis://host?lost=keep`.
 
-    StoreError for a value against its rule, and for a parameter of another kind of store.
+    StoreError for a value against its rule, and for a parameter of a file.
     """
-    rules = _OF_SQLITE if url.startswith(SQLITE) else _OF_REDIS
     place, mark, query = url.partition("?")
     given, others = dict[str, Any](), []
     for part in query.split("&"):
         name, equals, value = part.partition("=")
-        if name in rules and equals:
-            try:
-                given[name] = rules[name].read(value)
-            except (ValueError, KeyError):
-                rule = f"{name} is {value!r}; it must be {rules[name].text}"
-                raise StoreError(f"in {shown_url(url)}, {rule}") from None
-        elif name in _OF_SQLITE | _OF_REDIS or (equals and rules is _OF_SQLITE):
-            known = " and ".join(rules)
-            raise StoreError(f"parameters of {shown_url(url)} are {known}, not {name!r}")
-        else:
+        if url.startswith(SQLITE) and equals:
+            raise StoreError(f"a store in a file has no parameters; {shown_url(url)} has {name!r}")
+        if name not in _PARAMETERS:
             others.append(part)
+            continue
+        try:
+            given[name] = _PARAMETERS[name].read(value)
+        except (ValueError, KeyError):
+            rule = f"{name} is {value!r}; it must be {_PARAMETERS[name].text}"
+            raise StoreError(f"in {shown_url(url)}, {rule}") from None
     return StorePlace(f"{place}{mark if others else ''}{'&'.join(others)}", **given)
 
 

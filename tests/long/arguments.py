@@ -35,7 +35,7 @@ FILES = ["seen.sqlite", "drops.jsonl", "answers.csv", "a.html", "b.html"]
 TEXTS = [
     "", ".", "/", "-", "--", "-x", "nosuch", "no/such/file", "x" * 300, "x" * 5_000, "港", "%s {0}",
     "\n", "\x1b[2J", "a\udcffb", "0", "1", "-1", "0.5", "nan", "1e999", "9" * 5_000, "all", "last",
-    "90d", "0s", "f" * 16, "0" * 15, "memory:", "sqlite:///", "sqlite:///seen.sqlite?index=disk",
+    "90d", "0s", "f" * 16, "0" * 15, "memory:", "sqlite:///", "redis://localhost?lost=keep",
     "sqlite:///a.html", "redis://127.0.0.1:1/0", "redis://x:y@[", "nodb://a", "a.example",
 ]  # fmt: skip
 _UNSENT = {0: None, 0xD800: 0xDCFF}  # what no shell passes on

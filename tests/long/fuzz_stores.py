@@ -95,7 +95,7 @@ class StoreFiles:
 
     def _write(self, chance: random.Random) -> bool:
         page = _page(chance.randrange(2 * PAGES))
-        how = {"index": chance.choice(["memory", "disk"]), "tentative": chance.random() < 0.5}
+        how: dict[str, object] = {"tentative": chance.random() < 0.5}
         errors: list[StoreError] = []
         self._tried(
             errors,

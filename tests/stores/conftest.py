@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(
     params=[
-        *("memory", "sqlite", "sqlite with its index on disk", "redis 6.2", "redis cluster"),
+        *("memory", "sqlite", "redis 6.2", "redis cluster"),
         *(pytest.param(newer, marks=pytest.mark.ci) for newer in ("redis", "valkey")),
     ]
 )

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
+from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import rows as sqlite_rows
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 WIDTHS = [32, 64]  # of values; the preset java32 makes narrow ones
-PLACES: list[IndexPlace] = ["memory", "disk"]
-MEMORY, DISK = "", "?index=disk"  # where the index is
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +49,11 @@ def brute_force(
     return sorted((pair for pair in near if pair[1] <= max_distance_bits), key=lambda pair: pair[1])
 
 
-@pytest.mark.parametrize(
-    ("width", "index"),
-    [(width, index) for width in WIDTHS for index in (MEMORY, DISK)],
-)
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 def test_every_distance_answers_like_brute_force_before_and_after_reopening(
     width: int,
     values_of: Values,
-    index: str,
     tmp_path: Path,
     small_loads: None,
 ) -> None:
@@ -76,7 +70,7 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
                     expected = brute_force(pages, page("asking", asked), k)
                     assert near_content(store, asked, k) == expected
 
-    with open_store(url + index) as store:
+    with open_store(url) as store:
         store.stamp({"bits": width})
         store.insert_many(pages)
         compare(store)
@@ -88,9 +82,7 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
                 store.forget("", moved.url)
                 pages.pop()
         compare(store)
-    with open_store(url + index) as store:
-        compare(store)
-    with open_store(url + DISK) as store:
+    with open_store(url) as store:
         compare(store)
 
 
@@ -118,17 +110,16 @@ def test_connections_opened_at_different_times_see_exactly_what_is_stored(
 ) -> None:
     path = tmp_path_factory.mktemp("exact") / "pages.sqlite"
     pool = [None, 0, 1, 3, (1 << width) - 1, 1 << width - 1, 0x0101_0101, 0x0101_0100]
-    places: list[IndexPlace] = ["memory", "memory", "disk"]
-    stores = [SqliteStore(path, index=places[0])]  # the others are opened when first used
+    stores = [SqliteStore(path)]  # the others are opened when first used
     stores[0].stamp({"bits": width})
     model: dict[tuple[str, str], StoredPage] = {}  # oldest first
     for now, (which, change, url, value, namespace) in enumerate(changes):
         while len(stores) <= which:
-            stores.append(SqliteStore(path, index=places[len(stores)]))
+            stores.append(SqliteStore(path))
         asking = page(str(url), pool[value], value // 2, namespace=namespace, seen_at=float(now))
         if change == "reopen":
             stores[which].close()
-            stores[which] = SqliteStore(path, index=places[which])
+            stores[which] = SqliteStore(path)
         else:
             change_both(stores[which], model, change, asking)
         near = brute_force(list(model.values()), asking, value)
@@ -186,17 +177,14 @@ def fail(view: View) -> tuple[Action, None]:
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_store_that_is_emptied_goes_on(
-    place: IndexPlace, tmp_path: Path, small_loads: None
-) -> None:
+def test_a_store_that_is_emptied_goes_on(tmp_path: Path, small_loads: None) -> None:
     path = tmp_path / "pages.sqlite"
-    with SqliteStore(path, index=place) as store:
+    with SqliteStore(path) as store:
         for forget_all in (lambda: store.clear(""), lambda: store.expire(2_000.0)):
             store.insert_many(page(str(number), number) for number in range(10))
             assert forget_all() == 10
             assert list(store.pages()) == []
             assert near_content(store, 1) == []
         store.insert_many([page("new", 1)])
-    with SqliteStore(path, index=place) as store:
+    with SqliteStore(path) as store:
         assert near_content(store, 0) == [("new", 1)]

@@ -25,7 +25,6 @@ import pytest
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.stores.contract import (
     Action,
-    IndexPlace,
     PageText,
     StoredPage,
     View,
@@ -267,9 +266,9 @@ def test_the_shell_shows_fingerprints_in_hexadecimal(path: Path) -> None:
 # --- other processes ---------------------------------------------------------------------------
 
 
-def settle_pairs(path: Path, bit: int, index: IndexPlace, start: Barrier) -> None:
+def settle_pairs(path: Path, bit: int, start: Barrier) -> None:
     start.wait()
-    with SqliteStore(path, index=index) as store:
+    with SqliteStore(path) as store:
         store.stamp({"bits": 64})
         for number in range(PAIRS):
             store.settle(page(f"{number} {bit}", spread(number) ^ 1 << bit), unless_near)
@@ -278,11 +277,7 @@ def settle_pairs(path: Path, bit: int, index: IndexPlace, start: Barrier) -> Non
 def test_of_near_twins_settled_by_four_processes_exactly_one_is_kept(path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     start = spawn.Barrier(4)
-    indexes: list[IndexPlace] = ["memory", "memory", "disk", "memory"]
-    writers = [
-        spawn.Process(target=settle_pairs, args=(path, bit, index, start))
-        for bit, index in enumerate(indexes)
-    ]
+    writers = [spawn.Process(target=settle_pairs, args=(path, bit, start)) for bit in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -305,10 +300,9 @@ def test_what_another_store_changes_in_the_file_is_seen_at_once(path: Path) -> N
         assert near_content(other, FAR) == [("b", 0)]
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_many_pages_of_another_process_are_read_packed(path: Path, index: IndexPlace) -> None:
+def test_many_pages_of_another_process_are_read_packed(path: Path) -> None:
     """In half a second for a million; one by one they would take three."""
-    with SqliteStore(path, index=index) as one, SqliteStore(path) as other:
+    with SqliteStore(path) as one, SqliteStore(path) as other:
         keep(one, page("a", 1 << 60))
         other.insert_many(page(str(n), n << 8) for n in range(25_000))
         assert near_content(one, 24_999 << 8, 0) == [("24999", 0)]
@@ -705,12 +699,9 @@ def test_a_file_that_cannot_be_read_is_refused() -> None:
             SqliteStore(directory / "pages.sqlite")
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(
-    path: Path, index: IndexPlace
-) -> None:
+def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(path: Path) -> None:
     filled(path)
-    with read_only(path.parent), SqliteStore(path, index=index, reading=True) as store:
+    with read_only(path.parent), SqliteStore(path, reading=True) as store:
         assert [kept.url for kept in store.pages()] == ["0", "1", "2"]
         assert near_content(store, spread(2) ^ 7) == [("2", 3)]
         assert (len(store), store.check(), store.made_with()) == (3, [], {"bits": 64})
@@ -727,28 +718,23 @@ def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(
         assert len(store) == 3
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_a_look_up_in_a_store_opened_for_reading_leaves_the_file_as_it_is(
-    path: Path, index: IndexPlace
-) -> None:
-    """Where another makes an index: for a value that many namespaces have, and on disk."""
+def test_a_look_up_in_a_store_opened_for_reading_leaves_the_file_as_it_is(path: Path) -> None:
+    """Where another makes an index: for a value that many namespaces have."""
     one, asking = page("one", 7), page("asking", 7)
 
-    def found(*, reading: bool) -> tuple[str, list[tuple[StoredPage, int]]]:
-        with SqliteStore(path, index=index, reading=reading) as store:
-            near = store.settle(asking, lambda view: (Action.SKIP, [*view.near("content", 3)]))
-            return type(store._pages.index_of("content")).__name__, near
+    def found(*, reading: bool) -> list[tuple[StoredPage, int]]:
+        with SqliteStore(path, reading=reading) as store:
+            return store.settle(asking, lambda view: (Action.SKIP, [*view.near("content", 3)]))
 
     with SqliteStore(path) as store:
         store.insert_many(replace(one, namespace=str(n)) for n in range(20))
         keep(store, one)
     before = path.read_bytes()
-    assert found(reading=True) == ("MemoryIndex", [(one, 0)])
+    assert found(reading=True) == [(one, 0)]
     assert path.read_bytes() == before
-    made = f"{index.title()}Index"
-    assert found(reading=False) == (made, [(one, 0)])
+    assert found(reading=False) == [(one, 0)]
     after = path.read_bytes()
-    assert found(reading=True) == (made, [(one, 0)])
+    assert found(reading=True) == [(one, 0)]
     assert path.read_bytes() == after != before
 
 
@@ -849,9 +835,8 @@ print(json.dumps(told))
 """
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_a_batch_that_fails_is_not_remembered(path: Path, index: IndexPlace) -> None:
-    with SqliteStore(path, index=index) as store:
+def test_a_batch_that_fails_is_not_remembered(path: Path) -> None:
+    with SqliteStore(path) as store:
         with pytest.raises(ValueError, match="fingerprint of 64 bits"):
             store.insert_many([page("good", 5), page("bad", 1 << 64)])
         keep(store, page("b", FAR))  # has the id that "good" would have had
@@ -860,13 +845,12 @@ def test_a_batch_that_fails_is_not_remembered(path: Path, index: IndexPlace) -> 
         assert near_content(store, FAR) == [("b", 0)]
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_an_index_that_was_rolled_back_is_made_again(path: Path, index: IndexPlace) -> None:
+def test_an_index_that_was_rolled_back_is_made_again(path: Path) -> None:
     def fail(view: View) -> tuple[Action, None]:
         list(view.near("structure", 3))
         raise ZeroDivisionError
 
-    with SqliteStore(path, index=index) as store:
+    with SqliteStore(path) as store:
         keep(store, page("a", 0, 7))
         with pytest.raises(ZeroDivisionError):
             store.settle(page("b", 0, 7), fail)
@@ -884,11 +868,8 @@ def test_calling_the_store_while_deciding_is_refused_and_stores_nothing(path: Pa
         assert list(store.pages()) == [page("a", 0)]
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(
-    path: Path, index: IndexPlace
-) -> None:
-    with SqliteStore(path, index=index) as store, SqliteStore(path) as other:
+def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(path: Path) -> None:
+    with SqliteStore(path) as store, SqliteStore(path) as other:
         with store.batch():
             assert store.settle(page("a", 0), unless_near) is None
             assert store.settle(page("b", 1), unless_near) == "a"
@@ -899,11 +880,10 @@ def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(
         assert store.settle(page("c", 2), unless_near) == "a"
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
 def test_a_batch_that_ends_in_an_error_leaves_no_page_in_the_file_and_none_in_memory(
-    path: Path, index: IndexPlace
+    path: Path,
 ) -> None:
-    with SqliteStore(path, index=index) as store:
+    with SqliteStore(path) as store:
         keep(store, page("before", spread(5)))
         with pytest.raises(ZeroDivisionError), store.batch():  # noqa: PT012
             keep(store, page("a", 0), page("b", FAR))
@@ -980,12 +960,9 @@ def test_a_store_with_texts_is_readable_by_its_owner_alone(tmp_path: Path) -> No
     assert {"seen.sqlite", "seen.sqlite-wal"} <= set(modes)
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
-def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
-    path: Path, index: IndexPlace
-) -> None:
+def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(path: Path) -> None:
     ran = dict[str, None]()
-    with SqliteStore(path, index=index, tentative=True) as store:
+    with SqliteStore(path, tentative=True) as store:
         store._connection.set_trace_callback(ran.setdefault)
         store.stamp({"bits": 64})
         store.insert_many(
@@ -1036,15 +1013,14 @@ def steps(store: SqliteStore, asking: StoredPage, *, one_site: bool) -> int:
     return taken[0]
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
 @pytest.mark.parametrize("others", ["sites", "namespaces"])
 def test_a_look_up_costs_the_same_however_many_others_have_the_page(
-    path: Path, index: IndexPlace, others: str
+    path: Path, others: str
 ) -> None:
     """The copies of 100 other sites or namespaces, and of 3,000."""
     asking = replace(page("http://a.example/", 7, digest=b"8 bytes."), site="a.example")
     taken = []
-    with SqliteStore(path, index=index) as store:
+    with SqliteStore(path) as store:
         for first, last in ((0, 100), (100, 3_000)):
             copies = (replace(asking, url=f"http://{n}.example/") for n in range(first, last))
             if others == "sites":

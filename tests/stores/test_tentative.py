@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from simhash_pipeline.stores.contract import IndexPlace
-
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -76,24 +74,23 @@ time.sleep(60)
 """
 
 
-@pytest.mark.parametrize("index", ["memory", "disk"])
 def test_what_a_killed_process_left_unconfirmed_is_forgotten_by_the_next(
-    path: Path, index: IndexPlace
+    path: Path,
 ) -> None:
     with (
-        SqliteStore(path, index=index) as early,
+        SqliteStore(path) as early,
         subprocess.Popen([sys.executable, "-c", DIE, str(path)], stdout=subprocess.PIPE) as dying,
     ):
         assert dying.stdout is not None
         dying.stdout.readline()
-        with SqliteStore(path, index=index, tentative=True) as meanwhile:
+        with SqliteStore(path, tentative=True) as meanwhile:
             near_content(meanwhile, 0)
             assert urls(meanwhile) == ["saved", "waiting", "in hand"]
         dying.send_signal(signal.SIGKILL)
         dying.wait()
-        with SqliteStore(path, index=index) as onlooker:
+        with SqliteStore(path) as onlooker:
             assert urls(onlooker) == ["saved", "waiting", "in hand"]
-        with SqliteStore(path, index=index, tentative=True) as following:
+        with SqliteStore(path, tentative=True) as following:
             assert near_content(following, 1) == [("saved", 1)]
             assert urls(following) == ["saved"]
         assert near_content(early, 1) == [("saved", 1)]

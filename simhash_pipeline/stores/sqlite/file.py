@@ -60,8 +60,8 @@ TABLES = (
     # takes 93.
     "CREATE INDEX page_by_url ON page (url_hash)",
     "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
-    # What an index in memory holds of the other columns that pages are found by, see rows.py. With
-    # trees of two of them 19 KB are written for a page instead of 8, at a million.
+    # What the indexes hold of the other columns that pages are found by, see rows.py. With b-trees
+    # of two of them 19 KB are written for a page instead of 8, at a million.
     """CREATE TABLE packed_values (
         name TEXT NOT NULL,
         chunk INTEGER NOT NULL,

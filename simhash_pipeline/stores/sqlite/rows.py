@@ -9,14 +9,15 @@ import heapq
 import sqlite3
 import struct
 from functools import lru_cache, partial
-from itertools import starmap
+from itertools import islice, starmap
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.bits import BITS, SKETCH_BITS, packed_bits
+from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import PageText, StoredPage, View, Visit
 from simhash_pipeline.stores.sqlite.file import DeadRun
+from simhash_pipeline.stores.sqlite.index import MemoryIndex
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} ORDER BY id LIM
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
-MAX_ID = (1 << 32) - 2  # what an index in memory holds
+MAX_ID = (1 << 32) - 2  # what an index holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
 _TIME, _BITS, _BYTES = (int, float), (int, bytes, type(None)), (bytes, type(None))
 _KINDS = (str, int, _TIME, _BITS, _BYTES)
@@ -74,19 +75,6 @@ _HELD = """SELECT 'url' WHERE EXISTS (SELECT 1 FROM page WHERE url_hash = ?1)
     UNION ALL SELECT 'row_keys' WHERE EXISTS (SELECT 1 FROM item_row WHERE row_key = ?5)"""
 
 
-class Index(Protocol):
-    """Finds pages by the values of one column: a MemoryIndex or a DiskIndex."""
-
-    def add(self, page_id: int, value: int | bytes | None) -> None:
-        """See the newest page, which is committed."""
-
-    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(value, distance) as a View's near values, of all namespaces."""
-
-    def sharing(self, values: Sequence[int | bytes]) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) of these values, oldest first, of all namespaces."""
-
-
 class Rows:
     """The pages, repeated text and texts.
 
@@ -96,7 +84,6 @@ class Rows:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        new_index: Callable[[str, int], Index],
         is_alive: Callable[[int], bool],
         *,
         makes_trees: bool,
@@ -105,8 +92,7 @@ class Rows:
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
-        self._new_index = new_index
-        self._indexes: dict[str, Index] = {}  # by column
+        self._indexes: dict[str, MemoryIndex] = {}  # by column
         self._newest_id = self._known_id = 0  # given; in the indexes
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, dict[str, int]]] = []  # not committed; values by column
@@ -119,7 +105,7 @@ class Rows:
             has_many = newest_id - self._known_id > max(FEW_PAGES, self._known_id // 20)
             if has_many or not self._indexes:  # structures are read when they are first asked for
                 names = self._indexes or [name for name in INDEXED if name != "structure"]
-                self._indexes = {name: self._new_index(name, newest_id) for name in names}
+                self._indexes = {name: self._read_index(name, newest_id) for name in names}
             elif newest_id > self._known_id:
                 self._read_new()
             self._known_id = self._newest_id = newest_id
@@ -129,13 +115,15 @@ class Rows:
         statement = f"SELECT id, {', '.join(self._indexes)} FROM page WHERE id > ?"
         for page_id, *values in self.cursor.execute(statement, (self._known_id,)).fetchall():
             for index, value in zip(self._indexes.values(), values, strict=True):
-                index.add(page_id, value)
+                if value is not None:
+                    index.add(page_id, indexed(value))
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
         for number, values in self._inserted:
             for column, index in self._indexes.items():
-                index.add(number, values.get(column))
+                if column in values:
+                    index.add(number, values[column])
         self._inserted.clear()
         self._known_id = self._newest_id
 
@@ -150,10 +138,44 @@ class Rows:
             raise malformed(f"newest id {newest!r}")
         return newest
 
-    def index_of(self, column: str) -> Index:
+    def index_of(self, column: str) -> MemoryIndex:
         if column not in self._indexes:
-            self._indexes[column] = self._new_index(column, self._known_id)
+            self._indexes[column] = self._read_index(column, self._known_id)
         return self._indexes[column]
+
+    def _read_index(self, column: str, newest_id: int) -> MemoryIndex:
+        """Of the packed values, then the rows behind them; of all rows if a chunk is missing."""
+        index = MemoryIndex(column)
+        chunks = self.cursor.execute(
+            "SELECT chunk, packed FROM packed_values WHERE name = ? ORDER BY chunk", (column,)
+        ).fetchall()
+        is_whole = [chunk for chunk, _ in chunks] == [*range((newest_id + 1) // CHUNK)]
+        found = self.cursor.execute(
+            f"SELECT id, {column} FROM page WHERE {column} IS NOT NULL AND id BETWEEN ? AND ?",
+            (is_whole * len(chunks) * CHUNK, newest_id),
+        )
+        try:
+            if is_whole:
+                _load(index, [packed for _, packed in chunks])
+            for page_id, value in found:
+                index.add(page_id, indexed(value))
+        except (TypeError, ValueError, OverflowError, struct.error) as error:
+            raise malformed(f"column {column} of table page: {error}") from error
+        return index
+
+    def sharing(
+        self, column: str, values: Sequence[int | bytes]
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) of these values, oldest first, of all namespaces."""
+        index, numbers = self.index_of(column), [*map(indexed, values)]
+        ids, limit = index.ids_of(numbers), MOST_STRANGERS
+        while chunk := list(islice(ids, limit)):
+            limit = ROWS_A_READ
+            marks = ", ".join("?" * len(chunk))
+            found = chosen_pages(self.cursor, f"WHERE id IN ({marks}) ORDER BY id", *chunk)
+            if len(found) < len(chunk):
+                index.forget({*chunk}.difference(map(itemgetter(0), found)), numbers)
+            yield from (one for one in found if indexed(getattr(one[1], column)) in numbers)
 
     def check_packed(self) -> None:
         """Raise sqlite3.DatabaseError where packed values lack a page's, or have others of it."""
@@ -298,7 +320,7 @@ class RowsView(View):
     ) -> Iterator[StoredPage]:
         namespace = self._page.namespace
         if column in INDEXED:
-            found = self._rows.index_of(column).sharing(values)
+            found = self._rows.sharing(column, values)
         elif column == "row_keys":
             row = {"row_key = ?": values[0]}
             found = pages_where(self._cursor, _OF_ROW, row, number="item_row.page")
@@ -355,6 +377,19 @@ class RowsView(View):
 
     def _read_repeated_text(self, host: str) -> bytes:
         return self._rows.repeated_text(self._page.namespace, host)
+
+
+def _load(index: MemoryIndex, chunks: list[bytes]) -> None:
+    """See the pages of packed chunks, the first of which is that of the first ids."""
+    if len(chunks) * CHUNK <= FEW_PAGES:
+        for chunk, packed in enumerate(chunks):
+            for place, value in PAIR.iter_unpack(packed):
+                index.add(chunk * CHUNK + place, value)
+        return
+    read = [np.frombuffer(packed, "<u2, <u8") for packed in chunks]
+    firsts = np.arange(len(chunks), dtype=np.uint32) * np.uint32(CHUNK)
+    ids = np.repeat(firsts, [*map(len, read)]) + np.concatenate([part["f0"] for part in read])
+    index.load(ids, np.concatenate([part["f1"] for part in read]))
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.sqlite import file
-from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
     PAIR,
     WRONG_PAGE,
@@ -74,14 +73,13 @@ class SqliteStore(Store):
         self,
         path: Path,
         busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
-        index: IndexPlace = "memory",
         *,
         tentative: bool = False,
         reading: bool = False,
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
         self._path = path if path == file.IN_MEMORY else file.resolved(path)
-        self._index, self._reading = index, reading
+        self._reading = reading
         self._access = file.Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
@@ -338,13 +336,7 @@ class SqliteStore(Store):
 
     def _new_pages(self) -> Rows:
         is_alive = partial(file.is_alive, self._path)
-        return Rows(self._connection, self._new_index, is_alive, makes_trees=not self._reading)
-
-    def _new_index(self, column: str, newest_id: int) -> DiskIndex | MemoryIndex:
-        on_disk = DiskIndex(self._connection, column)
-        if self._index == "disk" and (not self._reading or on_disk.has_trees()):
-            return on_disk
-        return MemoryIndex(self._connection, column, newest_id)
+        return Rows(self._connection, is_alive, makes_trees=not self._reading)
 
     def _stamp(self) -> dict[str, object] | None:
         found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
