@@ -9,13 +9,11 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import ClassVar, TextIO
 
-import numpy as np
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import FORMULA, read_sheet
-from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
     DropLogFile,
@@ -27,10 +25,8 @@ from simhash_pipeline.cli.command import (
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.errors import SimhashError
-from simhash_pipeline.options import Options
 from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
-from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
@@ -38,8 +34,6 @@ from simhash_pipeline.urls import page_key
 MAGNETS = 10  # pages
 KEPT = 50  # near misses
 SHORT_BAR = 8  # columns
-MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
-DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 # The fields of a drop in the sheet, as the report saves it: there `distance` is that of contents.
 SHEET = (
     *("twin_url", "url", "twin_title", "title", "reason", "time", "content_distance"),
@@ -258,12 +252,12 @@ class ReportCommand(_DropsCommand):
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
         parser.add("-o, --output", "the file to write", type=Path, default=Path("report.html"))
-        what = "the store with texts and neighbours (default: those of the log's spiders)"
+        what = "the store with texts (default: those of the log's spiders)"
         parser.add("-S, --store", what)
 
     def run(self) -> int:
         log, output, named = self.log(), self.arguments.output, self.arguments.store
-        options, summary = self.options, self.summary(log.path)
+        summary = self.summary(log.path)
         with ExitStack() as opened:
             read = [log.path, Path(self.arguments.log or log.path)]
             part = opened.enter_context(atomic_write(output, read))
@@ -271,26 +265,11 @@ class ReportCommand(_DropsCommand):
             spiders = (run.spider for run in reversed(summary.runs.values()))
             found = self.stores_of(spiders) if named is None else [self.store_at(named)]
             stores = [opened.enter_context(one.existing()) for one in found]
-            texts, neighbours = partial(text_of, stores), _neighbours(stores, options)
-            write_web_page(part, summary, log.path.name, texts, neighbours)
+            write_web_page(part, summary, log.path.name, partial(text_of, stores))
         near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
         misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
         return 0
-
-
-def _neighbours(stores: Sequence[Store], options: Options) -> dict[str, Any] | None:
-    """How near the kept pages of the first store are to each other; None without a store."""
-    if not stores:
-        return None
-    found = islice(stores[0].pages(), MAX_NEIGHBOURS)
-    values = [
-        page.content
-        for page in progress(found, "pages")
-        if page.content is not None and page.namespace == options.namespace
-    ]
-    counts = nearest_distances(values, DRAWN_NEIGHBOURS, seed=0)
-    return {"counts": counts, "pages": len(values)} if counts else None
 
 
 class RulesCommand(Command):
@@ -364,20 +343,3 @@ def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
         yield f"    {counted(one.support, 'drop')} explained; {against}"
         yield from (f"    {url}" for url in (one.against[0] if one.against else one.example[:1]))
     yield from _more(len(evidence) - SHOWN_RULES, "rules")
-
-
-def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int]:
-    """How many values have their nearest neighbour at each distance, from 0 to the width.
-
-    At most `number` are drawn, each compared with all: 3 ms for a million. Empty below two values.
-    """
-    if len(values) < 2:
-        return []
-    words = np.array(values, np.uint64)
-    counts = np.zeros(BITS + 1, np.int64)
-    rows = np.random.default_rng(seed).permutation(len(values))[:number]
-    for row in rows:
-        distances = np.bitwise_count(words ^ words[row])
-        distances[row] = BITS  # itself
-        counts[np.min(distances)] += 1
-    return counts.tolist()

@@ -60,10 +60,10 @@ function binned(counts) {
   return bins;
 }
 
-// Drops by their distance, beside kept pages by that of their nearest neighbour; each in shares of its own.
-function valley(place, dropped, kept, threshold) {
+// Drops and pages kept though near, each in shares of its own.
+function distances(place, dropped, kept, threshold) {
   const series = [["dropped", binned(dropped)], ["kept", binned(kept)]].filter(([, bins]) => bins.some((bin) => bin.pages));
-  const label = say("Drops and kept pages by content distance, a bar for each; the table after it has the numbers.");
+  const label = say("Drops and pages kept though near, by content distance, a bar for each; the table after it has the numbers.");
   const names = binned([]).map((bin) => bin.name);
   const draw = (width, height) => {
     const foot = 40, head = 34, step = width / names.length, tall = height - foot - head;
@@ -92,9 +92,9 @@ function valley(place, dropped, kept, threshold) {
     return marks;
   };
   const rows = names.map((name, at) => [name, ...series.map(([, bins]) => bins[at].pages)]);
-  chart(place, 230, label, draw, table(say("Pages by content distance"), [say("bits apart"), ...series.map(([kind]) => say(kind))], rows));
-  const says = { dropped: "dropped pages, from the page they were dropped for", kept: "kept pages, from the nearest other kept page" };
-  place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${say(says[kind])} `])));
+  const says = { dropped: say("dropped"), kept: say("kept though near") };
+  chart(place, 230, label, draw, table(say("Pages by content distance"), [say("bits apart"), ...series.map(([kind]) => says[kind])], rows));
+  place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${says[kind]} `])));
 }
 
 function timeline(place, run) {

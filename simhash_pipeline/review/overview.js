@@ -43,14 +43,14 @@ function address(url) {
 const HOSTS_SHOWN = 8;
 
 function showOverview() {
-  const all = ofRun(), places = all.filter((place) => !drops.near[place]), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
+  const all = ofRun(), places = all.filter((place) => !drops.near[place]), near = all.filter((place) => drops.near[place]), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
   const last = runs.at(-1);
-  byId("tiles").replaceChildren(...tiles(places, all.filter((place) => drops.near[place]), runs));
+  byId("tiles").replaceChildren(...tiles(places, near, runs));
   byId("about").textContent = about(runs);
   byId("why").replaceChildren(...why(places, runs).map((text) => element("p", {}, text)));
   byId("magnets").replaceChildren(...magnets());
   showAnswered();
-  showValley(places, last);
+  showDistances(places, near, last);
   if (last?.slices.length) timeline(byId("timeline"), last);
   else nothing(byId("timeline"), say("No page was judged in this run."));
   const count = (names) => {
@@ -138,33 +138,18 @@ function magnets() {
   return data.magnets.length ? [element("div", { class: "note" }, element("p", {}, say(data.causes)), element("ul", {}, ...data.magnets.map(one)))] : [];
 }
 
-function showValley(places, run) {
-  const counts = [], threshold = run?.settings.match === "structure" ? undefined : run?.settings.content_distance;
-  for (const place of places) if (drops.content[place] !== null) counts[drops.content[place]] = (counts[drops.content[place]] ?? 0) + 1;
-  const kept = data.neighbours?.counts ?? [];
-  if (!counts.length && !kept.length) {
-    byId("valley-says").textContent = "";
-    nothing(byId("valley"), say("No drop has a content distance, and no store is known."));
-    return;
-  }
-  byId("valley-says").textContent = valleySays(kept, threshold);
-  valley(byId("valley"), counts, kept, threshold);
+function showDistances(places, near, run) {
+  const threshold = run?.settings.match === "structure" ? undefined : run?.settings.content_distance;
+  const dropped = byDistance(places), kept = byDistance(near);
+  if (dropped.length || kept.length) distances(byId("distances"), dropped, kept, threshold);
+  else nothing(byId("distances"), say("No drop has a content distance."));
 }
 
-function valleySays(kept, threshold) {
-  if (!kept.length) return say("The kept pages' nearest neighbours are not known: no store was found (report --store names one).");
-  const pages = many(data.neighbours.pages, "kept page");
-  const drawn = sum(kept) < data.neighbours.pages ? say("Of {0}, {1} drawn at random", pages, number.format(sum(kept))) : say("Of {0}", pages);
-  if (threshold === undefined) return say("{0}.", drawn);
-  const beyond = kept.findIndex((pages, bits) => bits > threshold && pages);
-  const within = sum(kept.slice(0, threshold + 1));
-  const near = within ? say(" {0} a neighbour within the threshold all the same: the second look found the pages different.", many(within, "page has", "pages have")) : "";
-  if (beyond === -1) return say("{0}, none has a neighbour beyond the threshold.", drawn) + near;
-  const gap = beyond - threshold - 1;
-  const sentence = gap === 0 ? say("{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them in a dry run with it before you set it.", drawn, many(kept[beyond], "page has", "pages have"), threshold, threshold + 1)
-    : gap === 1 ? say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley of 1 empty bit.", drawn, bits(beyond), threshold)
-      : say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley {3} bits wide.", drawn, bits(beyond), threshold, gap);
-  return sentence + near;
+// How many pages are at each content distance.
+function byDistance(places) {
+  const counts = [];
+  for (const place of places) if (drops.content[place] !== null) counts[drops.content[place]] = (counts[drops.content[place]] ?? 0) + 1;
+  return counts;
 }
 
 // Settings that differ from the defaults, and the others folded.

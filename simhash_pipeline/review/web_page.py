@@ -10,7 +10,7 @@ import hashlib
 import json
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import count
@@ -40,14 +40,10 @@ TOP_MAGNETS = 8
 SCRIPTS = ("sentences.js", "charts.js", "overview.js", "list.js", "review.js")
 
 
-def write_web_page(
-    path: Path, summary: Summary, log: str, texts: Texts, neighbours: Mapping[str, Any] | None
-) -> None:
+def write_web_page(path: Path, summary: Summary, log: str, texts: Texts) -> None:
     """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
-    `texts` has what to show beside each other. `neighbours` is drawn beside the drops' distances:
-    how many of the store's kept `pages` are how far from the nearest other one, as `counts` by
-    distance in bits, from 0; those counted were drawn at random.
+    `texts` has what to show beside each other.
     """
     drops = [*summary.listed, *sorted(summary.near_misses, key=rank)]
     magnets = summary.magnets.worst()
@@ -63,7 +59,6 @@ def write_web_page(
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, found) | {"pair": pairs},
         "compared": compared,
-        "neighbours": neighbours,
     }
     path.write_text(_page(data), encoding="utf-8", errors="replace")
 

@@ -1,7 +1,5 @@
-"""How often a threshold is right, which is recommended, and how near kept pages are."""
+"""How often a threshold is right, and which is recommended."""
 
-import random
-from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -9,27 +7,12 @@ import pytest
 
 from simhash_pipeline import Options
 from simhash_pipeline.answers import SheetLine
-from simhash_pipeline.cli.drops import nearest_distances
 from simhash_pipeline.cli.tune import (
     copies,
     joined,
     recommended,
     wilson,
 )
-
-
-def test_each_value_is_as_far_from_its_nearest_neighbour_as_by_comparing_all() -> None:
-    dice = random.Random(5)
-    values = [dice.getrandbits(64) ^ 0b11 for _ in range(40)]
-    values += [value ^ 0b101 for value in values[:20]] + values[:3]
-    expected = Counter(
-        min((a ^ b).bit_count() for other, b in enumerate(values) if other != place)
-        for place, a in enumerate(values)
-    )
-    counts = nearest_distances(values, number=100, seed=1)
-    assert {bits: count for bits, count in enumerate(counts) if count} == expected
-    assert sum(nearest_distances(values, number=10, seed=1)) == 10
-    assert nearest_distances([1], number=10, seed=1) == []
 
 
 @pytest.mark.parametrize(

@@ -79,14 +79,13 @@ def reading(browser: Chrome, languages: str) -> Iterator[None]:
 def write(path: Path, *records: Drop | Run) -> Path:
     summary = Summary()
     summary.take(records or PAGES)
-    near = {"counts": [0, 0, 0, 1, 0, 2], "pages": 40}
     texts = {"http://a.example/1": "钟声\n三点", "http://a.example/3": "钟声\n四点"}
 
     def text_of(url: str, namespace: str) -> PageText | None:
         text = texts.get(url)
         return text and PageText(namespace, url, "", text, 0.0, "")  # type: ignore[return-value]  # "" is none of them
 
-    write_web_page(path, summary, "zh.drops.jsonl", text_of, near)
+    write_web_page(path, summary, "zh.drops.jsonl", text_of)
     return path
 
 

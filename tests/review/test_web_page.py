@@ -103,14 +103,12 @@ class Report:
 def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     """Makes and opens reports; at the end none may have troubled the console."""
 
-    def opened(
-        *records: Drop | Run, texts: Texts | None = None, neighbours: dict[str, Any] | None = None
-    ) -> Report:
+    def opened(*records: Drop | Run, texts: Texts | None = None) -> Report:
         path = tmp_path / "report.html"
         summary = Summary()
         summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
-        write_web_page(path, summary, log, texts or no_text, neighbours)
+        write_web_page(path, summary, log, texts or no_text)
         return Report(chrome, path)
 
     complaints(chrome)
@@ -180,35 +178,23 @@ def test_a_log_that_does_not_say_what_was_kept_makes_no_number_up(report: Any) -
 
 
 def test_charts_have_their_numbers_in_tables(report: Any) -> None:
-    kept = [0] * 9 + [4, 0, 7]
-    page = report(
-        drop(), drop(content_distance=3), closing(), neighbours={"counts": kept, "pages": 11}
-    )
+    far = [near_miss(url=f"http://b.example/{bits}", content_distance=bits) for bits in (3, 9, 20)]
+    page = report(drop(), drop(content_distance=3), *far, closing())
     tables = [
         [row.get_attribute("textContent") for row in table.find_elements(By.CSS_SELECTOR, "tr")]
-        for table in page.browser.find_elements(By.CSS_SELECTOR, "#valley table, #timeline table")
+        for table in page.browser.find_elements(
+            By.CSS_SELECTOR, "#distances table, #timeline table"
+        )
     ]
-    assert tables[0][:6] == ["bits apartdroppedkept", "000", "110", "200", "310", "400"]
-    assert tables[0][10:] == ["904", "1000", "1107", "1200", "13–1600", "17–2400", "25+00"]
+    assert tables[0][:6] == ["bits apartdroppedkept though near", "000", "110", "200", "311", "400"]
+    assert tables[0][10:] == ["901", "1000", "1100", "1200", "13–1600", "17–2401", "25+00"]
     assert tables[1] == ["from (UTC)keptdropped", "2026-05-04 11:59:5960", "2026-05-04 12:00:0011"]
-    assert "threshold 3" in page.one("#valley").text
-    assert page.one("#valley-says").text == (
-        "Of 11 kept pages, the nearest neighbour beyond the threshold is 9 bits away: the "
-        "threshold of 3 lies in a valley 5 bits wide."
-    )
+    assert "threshold 3" in page.one("#distances").text
 
 
-@pytest.mark.parametrize(
-    ("kept", "says"),
-    [
-        ([1, 0, 0, 0, 2], "2 pages have a neighbour just beyond the threshold of 3"),
-        ([1, 0, 0, 0, 2], "1 page has a neighbour within the threshold all the same"),
-        ([0, 0, 0, 2], "none has a neighbour beyond the threshold"),
-    ],
-)
-def test_the_chart_says_whether_there_is_a_valley(report: Any, kept: list[int], says: str) -> None:
-    page = report(drop(), closing(), neighbours={"counts": kept, "pages": sum(kept)})
-    assert says in page.one("#valley-says").text
+def test_a_report_of_thin_pages_alone_says_that_no_distance_is_known(report: Any) -> None:
+    page = report(drop(reason="thin", content_distance=None), closing())
+    assert page.one("#distances").text == "No drop has a content distance."
 
 
 def test_the_timeline_uses_its_width(report: Any) -> None:
@@ -256,10 +242,10 @@ def test_the_figures_and_the_chart_are_on_the_first_screen(
     report: Any, size: tuple[int, int]
 ) -> None:
     many = [drop(url=f"http://b.example/{n}/{'long' * 20}") for n in range(60)]
-    page = report(*many, closing(), neighbours={"counts": [0] * 9 + [4], "pages": 4})
+    page = report(*many, near_miss(), closing())
     try:
         resize(page.browser, *size)
-        chart = page.one("#valley svg").rect
+        chart = page.one("#distances svg").rect
         assert chart["y"] + chart["height"] < size[1]
         assert page.browser.execute_script("return document.documentElement.scrollWidth") == size[0]
     finally:
@@ -505,7 +491,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     summary = Summary()
     report = tmp_path / "report.html"
     summary.take(read_log(log))
-    write_web_page(report, summary, log.name, no_text, None)
+    write_web_page(report, summary, log.name, no_text)
     page = Report(chrome, report)
     keys(page, "j")
     shown(page, "Drop 1 of 1")
@@ -729,7 +715,7 @@ def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) ->
     path = tmp_path / "report.html"
     summary = Summary()
     summary.take([drop()])
-    write_web_page(path, summary, "log", no_text, None)
+    write_web_page(path, summary, "log", no_text)
     with chromium(dark=True) as browser:
         page = Report(browser, path)
         pressed = page.one("#theme").get_attribute("aria-pressed")
