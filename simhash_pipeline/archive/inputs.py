@@ -112,16 +112,16 @@ class StoredPages:
     unit: ClassVar[str] = "pages"
 
     def total(self) -> int:
-        with open_store(self.url, reading=True) as store:
+        with open_store(self.url) as store:
             return len(store)
 
     def made_with(self) -> Mapping[str, object] | None:
         """The options that its fingerprints were made with; None if they are unknown."""
-        with open_store(self.url, reading=True) as store:
+        with open_store(self.url) as store:
             return store.made_with()
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        with open_store(self.url, reading=True) as store:
+        with open_store(self.url) as store:
             for number, page in enumerate(store.pages(), 1):
                 yield page, number
 

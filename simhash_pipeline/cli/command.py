@@ -50,11 +50,11 @@ class NamedStore:
         """False if it is known not to exist; a server may still turn out to be down."""
         return why_absent(self.url) is None
 
-    def existing(self, *, reading: bool = True) -> Store:
-        """The store, for `reading` also if it can't be written; StoreError if there is none."""
+    def existing(self) -> Store:
+        """The store; StoreError if there is none."""
         if why := why_absent(self.url):
             raise StoreError(why)
-        return open_store(self.url, reading=reading)
+        return open_store(self.url)
 
 
 class DropLogFile:

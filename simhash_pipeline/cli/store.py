@@ -200,7 +200,7 @@ class ForgetCommand(Command):
         if arguments.unseen is not None and arguments.namespace is not None:
             raise UsageError("--unseen forgets pages of all namespaces; leave --namespace out")
         named = self.store()
-        with named.existing(reading=False) as store:
+        with named.existing() as store:
             if arguments.urls:
                 default = named.options.namespace
                 namespace = default if arguments.namespace is None else arguments.namespace

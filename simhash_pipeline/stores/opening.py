@@ -22,7 +22,7 @@ _PARAMETERS: dict[str, Rule] = {  # of a server
 }
 
 
-def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> Store:
+def open_store(url: str, *, tentative: bool = False) -> Store:
     """The store in an SQLite file, at `memory:` (gone when closed), or on a Redis or Valkey server.
 
     Created if it does not exist.
@@ -31,7 +31,6 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
         one; or the URL of a server, optionally with parameters such as `?lost=keep`.
     :param tentative: a kept page is permanent only after `confirm`; pages that a dead process had
         not confirmed are removed, because their items may not have been saved.
-    :param reading: open a file that can't be written, too.
     :return: the open store, which is a context manager.
     :raises StoreError: for any other URL, and if it can't be opened.
     """
@@ -41,7 +40,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     place = store_place(url)
     path = store_file(place.url)
     if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):
-        return SqliteStore(path, tentative=tentative, reading=reading)
+        return SqliteStore(path, tentative=tentative)
     if _ON_REDIS.match(url):
         try:
             from simhash_pipeline.stores.redis.redis_store import RedisStore

@@ -1,4 +1,4 @@
-"""What the commands read in folders that can't be written, and what they refuse there."""
+"""What the commands say in folders that can't be written."""
 
 from __future__ import annotations
 
@@ -24,32 +24,33 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_a_drop_log_that_cannot_be_written_is_read(simhash: Simhash, crawled: Path) -> None:
+    with read_only(crawled):
+        result = simhash(crawled, "dropped")
+    assert result.returncode == 0, result.stderr
+    assert "1 of 3 pages dropped" in result.stdout
+
+
 @pytest.mark.parametrize(
-    ("command", "printed"),
+    "command",
     [
-        ("store info", "pages       2\n"),
-        ("explain http://a.example/2", "{+tale+}"),
-        ("explain http://a.example/1", "Kept"),
-        ("dropped", "1 of 3 pages dropped"),
-        ("report -o {out}/report.html", "report.html: 1 drop"),
-        ("dedup .scrapy/simhash/items.sqlite -o {out}/kept.jsonl", "2 (new 2)"),
+        *("store info", "store forget http://a.example/1", "explain http://a.example/2"),
+        *("report -o {out}/report.html", "dedup .scrapy/simhash/items.sqlite -o {out}/kept.jsonl"),
     ],
 )
-def test_a_command_reads_what_cannot_be_written(
-    simhash: Simhash, crawled: Path, tmp_path: Path, command: str, printed: str
+def test_a_command_says_in_one_line_that_a_store_cannot_be_written(
+    simhash: Simhash, crawled: Path, tmp_path: Path, command: str
 ) -> None:
-    words = command.format(out=tmp_path).split()
     with read_only(crawled):
-        result = simhash(crawled, *words)
-    assert result.returncode == 0, result.stderr
-    assert printed in result.stdout
-
-
-def test_a_command_that_writes_says_that_it_cannot(simhash: Simhash, crawled: Path) -> None:
-    with read_only(crawled):
-        result = simhash(crawled, "store", "forget", "http://a.example/1")
+        result = simhash(crawled, *command.format(out=tmp_path).split())
     assert result.returncode == 2
-    assert "it can't be written; allow writing to the file and its directory" in result.stderr
+    *_, line = result.stderr.splitlines()
+    assert line.endswith(
+        f"store {crawled}/.scrapy/simhash/items.sqlite: it can't be written; allow writing to the "
+        "file and its directory, or name another file"
+    )
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_project_without_a_store_that_cannot_be_written_has_none(

@@ -82,7 +82,7 @@ class StoreFiles:
         errors: list[StoreError] = []
         self._tried(
             errors,
-            {"reading": True},
+            {},
             lambda store: store.made_with(),
             len,
             lambda store: list(islice(store.pages(), 10 * PAGES)),

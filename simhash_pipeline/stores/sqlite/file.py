@@ -150,25 +150,25 @@ def resolved(path: Path) -> Path:
         raise StoreError(f"store {path} can't be opened ({error}); name another file") from error
 
 
-def connect(
-    path: Path, busy_timeout_secs: float, *, reading: bool
-) -> tuple[sqlite3.Connection, bool]:
-    """(the file with its tables, made when there is none; whether it can be written).
+def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
+    """The file with its tables, made when there is none.
 
-    One that can't be is opened for `reading` alone. StoreError for a file that is something else,
-    which is left as it is to the byte.
+    StoreError for a file that is something else, which is left as it is to the byte.
     """
+    if path != IN_MEMORY:
+        _refuse_other_files(path)
+        if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log there
+            raise sqlite3.OperationalError("readonly")
+    database = ":memory:" if path == IN_MEMORY else _uri(path, "rwc")
+    connection = _connect(database, busy_timeout_secs)
     try:
-        return _connect_to_write(path, busy_timeout_secs), True
-    except sqlite3.OperationalError as error:
-        if not reading or "locked" in str(error):
-            raise
-    # Without a log SQLite would make an index of it, which a directory that can't be written
-    # refuses, and which would shut out the file's owner elsewhere.
-    log = beside(path, "-wal")  # an empty one that nobody has open is none
-    is_log = log.exists() and (log.stat().st_size > 0 or beside(path, "-shm").exists())
-    mode = "ro" if is_log else "ro&immutable=1"
-    return _connect(_uri(path, mode), busy_timeout_secs, "SELECT 1 FROM sqlite_master"), False
+        _make_tables(connection)
+        # After the tables, so that the file itself has its application id before there is a log.
+        _use_log(connection, busy_timeout_secs)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -324,23 +324,6 @@ def _refuse_other_files(path: Path) -> None:
                 f"store {path} has format {found}, and this version of "
                 f"simhash-pipeline knows formats up to {FORMAT}; install a newer one"
             )
-
-
-def _connect_to_write(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    if path != IN_MEMORY:
-        _refuse_other_files(path)
-        if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log there
-            raise sqlite3.OperationalError("readonly")
-    database = ":memory:" if path == IN_MEMORY else _uri(path, "rwc")
-    connection = _connect(database, busy_timeout_secs)
-    try:
-        _make_tables(connection)
-        # After the tables, so that the file itself has its application id before there is a log.
-        _use_log(connection, busy_timeout_secs)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _uri(path: Path, mode: str) -> str:

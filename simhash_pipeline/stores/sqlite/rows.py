@@ -81,14 +81,7 @@ class Rows:
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        is_alive: Callable[[int], bool],
-        *,
-        makes_trees: bool,
-    ) -> None:
-        self.makes_trees = makes_trees  # for look-ups
+    def __init__(self, connection: sqlite3.Connection, is_alive: Callable[[int], bool]) -> None:
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
@@ -338,7 +331,7 @@ class RowsView(View):
             strangers += 1
             if column == "address":  # of one site, as a page speaks for its own alone
                 continue
-            if strangers == MOST_STRANGERS and self._rows.makes_trees:
+            if strangers == MOST_STRANGERS:
                 tree = self._made_tree(column, site)
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
                 rest = heapq.merge(

@@ -63,10 +63,9 @@ class SqliteStore(Store):
     """Keeps pages in one file, made with its directory when there is none.
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
-    A file that is something else is refused, and left as it is to the byte. So is one that can't be
-    written, unless it is for `reading`: then writing to it is what raises StoreError. No look-up
-    makes an index in what is opened for reading. IN_MEMORY instead of a path keeps the pages until
-    the store is closed, for the threads of one process.
+    A file that is something else, or can't be written, is refused, and left as it is to the byte.
+    IN_MEMORY instead of a path keeps the pages until the store is closed, for the threads of one
+    process.
     """
 
     def __init__(
@@ -75,11 +74,9 @@ class SqliteStore(Store):
         busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
         *,
         tentative: bool = False,
-        reading: bool = False,
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
         self._path = path if path == file.IN_MEMORY else file.resolved(path)
-        self._reading = reading
         self._access = file.Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
@@ -88,8 +85,7 @@ class SqliteStore(Store):
         self._unconfirmed: dict[tuple[str, str], int] = {}  # ids by namespace and URL
         self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
         with self._access:
-            found = file.connect(self._path, busy_timeout_secs, reading=reading)
-            self._connection, self._can_write = found
+            self._connection = file.connect(self._path, busy_timeout_secs)
             self._file = file.identity(self._path)
             self._cursor = self._connection.cursor()
             try:
@@ -297,7 +293,7 @@ class SqliteStore(Store):
     def _transaction(self) -> Iterator[Rows]:
         """The pages under the write lock, held from before the first look-up until the commit.
 
-        There is no lock on a file that can't be written. Within a batch there is one for all.
+        Within a batch there is one for all.
         """
         with self._access:
             if self._in_batch:
@@ -309,8 +305,7 @@ class SqliteStore(Store):
             if not self._has_read:
                 self._read_ahead()
             self._refuse_another_file()
-            begin = "BEGIN IMMEDIATE" if self._can_write else "BEGIN"
-            self._cursor.execute(begin)
+            self._cursor.execute("BEGIN IMMEDIATE")
             try:
                 self._pages.catch_up()
                 if self._confirmed:
@@ -336,7 +331,7 @@ class SqliteStore(Store):
 
     def _new_pages(self) -> Rows:
         is_alive = partial(file.is_alive, self._path)
-        return Rows(self._connection, is_alive, makes_trees=not self._reading)
+        return Rows(self._connection, is_alive)
 
     def _stamp(self) -> dict[str, object] | None:
         found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
