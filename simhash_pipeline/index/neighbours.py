@@ -37,7 +37,6 @@ Hamming space with multi-index hashing" (CVPR 2012).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -68,8 +67,6 @@ VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
 FEW = 100  # hits that are sorted one by one
-# Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
-BULK_SHARE = 1 / 10
 
 
 class FingerprintIndex:
@@ -82,7 +79,6 @@ class FingerprintIndex:
 
     def __init__(self, blocks: int = BLOCKS) -> None:
         self._blocks = blocks
-        self._next_number = 0  # one above the largest
         self._empty(KEY_BITS)
 
     def near(
@@ -107,20 +103,17 @@ class FingerprintIndex:
         words = np.frombuffer(joined, WORD)
         return nearest(words, value, max_distance_bits, limit) if joined else []
 
-    def add(self, value: int, number: int | None = None) -> bool:
+    def add(self, value: int, number: int = 0) -> bool:
         """Store the value.
 
         :param value: 64 bits.
-        :param number: what `number_of` answers, up to 2**32 - 1; by default one above the largest
-            that was given, and 0 at first.
+        :param number: what `number_of` answers, up to 2**32 - 1.
         :return: False when it was stored already; it keeps its number then.
         :raises ValueError: for a value that is no fingerprint.
         """
         packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
         if position(buckets[keys[0]], packed) >= 0:
             return False
-        number = self._next_number if number is None else number
-        self._next_number = max(self._next_number, number + 1)
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
@@ -129,41 +122,12 @@ class FingerprintIndex:
             self._widen(self._length)
         return True
 
-    def discard(self, value: int) -> bool:
-        """Remove the value.
-
-        :param value: 64 bits.
-        :return: False when it was not stored.
-        """
-        packed, keys = packed_bits(value), self._keys(value)
-        row = position(self._buckets[keys[0]], packed) // SIZE
-        if row < 0:
-            return False
-        self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
-        for key in keys:
-            bucket = self._buckets[key]
-            self._buckets[key] = _without(bucket, position(bucket, packed), SIZE)
-        self._length -= 1
-        return True
-
-    def update(self, values: Iterable[int]) -> int:
-        """Store many values at once, about two million a second.
-
-        :param values: 64 bits each.
-        :return: how many were new.
-        :raises ValueError: for a value that is no fingerprint; nothing is stored then.
-        """
-        values = list(values)
-        packed = b"".join(map(packed_bits, values))
-        if len(values) < self._length * BULK_SHARE:
-            return sum(map(self.add, values))
-        numbers = np.arange(len(values), dtype=np.uint32) + np.uint32(self._next_number)
-        return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
-
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Store packed values (little-endian) with these numbers; which were new.
+        """Store many packed values (little-endian), about two million a second.
 
-        Of equal rows the first is new.
+        :param rows: the values, 64 bits each.
+        :param numbers: theirs, as in `add`.
+        :return: which were new; of equal rows the first is.
         """
         fresh = self._fresh(rows)
         rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
@@ -173,7 +137,7 @@ class FingerprintIndex:
         return fresh
 
     def number_of(self, value: int) -> int | None:
-        """The number it was added with; None when it is not stored."""
+        """The number it was stored with; None when it is not stored."""
         packed, key = packed_bits(value), self._keys(value)[0]
         start = position(self._buckets[key], packed)
         if start < 0:
@@ -186,10 +150,6 @@ class FingerprintIndex:
 
     def __len__(self) -> int:
         return self._length
-
-    def __iter__(self) -> Iterator[int]:
-        for bucket in self._buckets[: 1 << self._key_bits]:
-            yield from np.frombuffer(bucket, WORD).tolist()
 
     def _empty(self, key_bits: int) -> None:
         """Begin with empty buckets for keys of `key_bits` bits."""
@@ -227,7 +187,6 @@ class FingerprintIndex:
             if block == 0:
                 _append(self._numbers, 0, numbers[order], ends)
         self._length += len(rows)
-        self._next_number = max(self._next_number, int(numbers.max()) + 1)
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
@@ -296,10 +255,6 @@ def position(bucket: bytes, row: bytes, size: int = SIZE) -> int:
     while start % size and start >= 0:
         start = bucket.find(row, start + 1)
     return start
-
-
-def _without(bucket: bytes, start: int, length: int) -> bytes:
-    return bucket[:start] + bucket[start + length :]
 
 
 def _append(buckets: list[bytes], first: int, rows: NDArray[Any], ends: NDArray[np.intp]) -> None:

@@ -34,6 +34,12 @@ def brute_force(values: Iterable[int], asked: int, max_distance_bits: int) -> li
     return sorted(near, key=itemgetter(1, 0))
 
 
+def loaded(index: FingerprintIndex, values: Iterable[int]) -> int:
+    """How many of the values, which are stored at once, were new."""
+    rows = np.array([*values], np.uint64)
+    return int(index.load(rows, np.arange(len(rows), dtype=np.uint32)).sum())
+
+
 def flipped(value: int, width: int, count: int, rng: random.Random) -> int:
     for bit in rng.sample(range(width), count):
         value ^= 1 << bit
@@ -64,7 +70,7 @@ def test_every_distance_answers_like_brute_force(
     values = values_of(width, rng)
     index = FingerprintIndex()
     if in_bulk:
-        index.update(values)
+        loaded(index, values)
     else:
         for value in values:
             index.add(value)
@@ -95,7 +101,7 @@ def test_a_value_is_found_at_k_bits_wherever_they_lie_and_never_at_one_more(
 @given(
     width=st.sampled_from(WIDTHS),
     changes=st.lists(
-        st.tuples(st.sampled_from(["add", "discard", "update"]), st.integers(0, 40)), max_size=60
+        st.tuples(st.sampled_from(["add", "add", "load"]), st.integers(0, 40)), max_size=60
     ),
     seed=st.integers(0, 1_000),
     k=st.integers(0, 8),
@@ -113,15 +119,11 @@ def test_it_behaves_like_a_set_after_any_changes(
         if change == "add":
             assert index.add(value) is (value not in expected)
             expected.setdefault(value)
-        elif change == "discard":
-            assert index.discard(value) is (value in expected)
-            expected.pop(value, None)
         else:
             batch = pool[number:]
-            assert index.update(batch) == len(set(batch) - expected.keys())
+            assert loaded(index, batch) == len(set(batch) - expected.keys())
             expected = {**expected, **dict.fromkeys(batch)}
     assert len(index) == len(expected)
-    assert sorted(index) == sorted(expected)
     assert all((value in index) is (value in expected) for value in pool)
     assert index.near(pool[0], k) == brute_force(expected, pool[0], k)
 
@@ -138,7 +140,7 @@ def test_longer_keys_for_more_values_change_no_answer(
     for start in range(0, 500, 100):
         chunk = values[start : start + 100]
         if in_bulk:
-            index.update(chunk)
+            loaded(index, chunk)
         else:
             assert [index.add(value) for value in chunk].count(True) <= 100
         for k in range(9):
@@ -148,7 +150,7 @@ def test_longer_keys_for_more_values_change_no_answer(
 
 def test_nearest_comes_first_then_the_smallest() -> None:
     index = FingerprintIndex()
-    index.update([0b1111, 0b0111, 0b0101, 0b0011, 0b0000])
+    loaded(index, [0b1111, 0b0111, 0b0101, 0b0011, 0b0000])
     assert index.near(0b0001, 2) == [(0b0000, 1), (0b0011, 1), (0b0101, 1), (0b0111, 2)]
 
 
@@ -157,30 +159,15 @@ def test_a_value_keeps_its_number() -> None:
     assert index.add(0b0000, number=3)
     assert index.add(0b0011, number=7)
     assert not index.add(0b0011, number=9)
-    assert index.add(0b0101)
+    rows = np.array([0b0011, 0b0101, 0b0101], np.uint64)
+    index.load(rows, np.array([5, 8, 2], np.uint32))
     assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 8, None]
-
-
-@pytest.mark.parametrize("in_bulk", [True, False])
-def test_no_two_values_get_one_number(in_bulk: bool) -> None:
-    """By default a number is new, also after a value was removed or came twice."""
-    index = FingerprintIndex()
-    for values in ([1, 1, 2, 3], [4, 3, 5], [6]):
-        if in_bulk:
-            index.update(values)
-        else:
-            for value in values:
-                index.add(value)
-        index.discard(2)
-        index.discard(4)
-    numbers = [index.number_of(value) for value in (1, 3, 5, 6)]
-    assert len({*numbers}) == 4
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])
 def test_a_limit_cuts_the_answer(limit: int) -> None:
     index = FingerprintIndex()
-    index.update([0b0111, 0b0011, 0b0000])
+    loaded(index, [0b0111, 0b0011, 0b0000])
     assert index.near(0b0001, 2, limit) == [(0b0000, 1), (0b0011, 1), (0b0111, 2)][:limit]
 
 
@@ -194,12 +181,9 @@ def test_the_nearest_of_a_crowd_are_those_of_brute_force(
     centre = rng.getrandbits(width)
     crowd = {flipped(centre, width, rng.randrange(6), rng): None for _ in range(4_000)}
     index = FingerprintIndex()
-    index.update(list(crowd)[:1_000])
+    loaded(index, list(crowd)[:1_000])
     for value in list(crowd)[1_000:]:
         index.add(value)
-    for value in rng.sample(list(crowd), 400):
-        index.discard(value)
-        del crowd[value]
     for k, limit in product(range(9), (1, 30, 200)):
         for asked in (centre, flipped(centre, width, 3, rng), rng.choice(list(crowd))):
             assert index.near(asked, k, limit) == brute_force(crowd, asked, k)[:limit]
@@ -217,35 +201,31 @@ def test_bytes_of_two_packed_values_are_not_taken_for_a_third() -> None:
     alike = [int(f"{a}{b}{c}{d}", 16) for a, b, c, d in product(["0000", "0101", "0001"], repeat=4)]
     stored = set(random.Random(1).sample(alike, 40))
     index = FingerprintIndex()
-    index.update(stored)
+    loaded(index, stored)
     assert [value for value in alike if value in index] == [v for v in alike if v in stored]
-    assert [value for value in alike if index.discard(value)] == [v for v in alike if v in stored]
-    assert list(index) == []
 
 
-@pytest.mark.parametrize("in_bulk", [True, False])
-def test_many_values_added_to_many_are_the_union(in_bulk: bool) -> None:
+def test_many_values_added_to_many_are_the_union() -> None:
     rng = random.Random(5)
     first, second = ([rng.getrandbits(64) for _ in range(3_000)] for _ in range(2))
-    if not in_bulk:
-        second = second[:50]
     index = FingerprintIndex()
-    assert index.update(first) == 3_000
-    assert index.update(first[:40] + second) == len(second)
-    assert set(index) == set(first) | set(second)
+    assert loaded(index, first) == 3_000
+    assert loaded(index, first[:40] + second) == len(second)
+    assert len(index) == 6_000
+    assert all(value in index for value in first + second)
 
 
 def test_an_empty_index_has_no_neighbours() -> None:
     index = FingerprintIndex()
-    assert index.update([]) == 0
+    assert loaded(index, []) == 0
     assert index.near(0, 8) == []
-    assert list(index) == []
+    assert len(index) == 0
 
 
 @pytest.mark.parametrize("value", [-1, 1 << 64, 1.0, "1", None])
 def test_a_value_that_is_no_fingerprint_is_refused(value: Any) -> None:
     index = FingerprintIndex()
-    for use in (index.add, index.discard, lambda v: index.near(v, 3), lambda v: index.update([v])):
+    for use in (index.add, index.number_of, lambda v: index.near(v, 3)):
         with pytest.raises(ValueError, match=r"64 bits is a whole number from 0 to 2\*\*64 - 1"):
             use(value)
 
