@@ -56,10 +56,6 @@ _NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_tex
 _ROWS = 100  # of a page with a line: as many as a store keeps
 _TITLE_CHARS = 300  # enough to recognise a page
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
-MAX_SLICES = 240  # as many bars as a chart can show
-_DAY = 86_400
-# Each is a multiple of the one before, so that counts of the one add up to those of the next.
-_WIDTHS_SECS = (1, 15, 60, 900, 3_600, 43_200, _DAY, 7 * _DAY, 28 * _DAY, 364 * _DAY)
 
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
@@ -136,8 +132,6 @@ class Run:
     kept: dict[str, int]  # pages by reason
     dropped: dict[str, int]  # in a dry run too, although their items were kept
     errors: dict[str, int]  # pages kept without a verdict, by kind of error
-    slice_secs: int
-    slices: list[tuple[int, int, int]]  # (Unix time, kept, dropped), none empty
     options: dict[str, Any]  # all options except `store` and `drop_log`
     dry_run: bool
 
@@ -161,7 +155,6 @@ class DropLog:
         self._options = options
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
-        self._timeline = Timeline()
         self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and page
         self._kept_lines = 0
         self._lists: dict[tuple[str, str], Drop] = {}  # by namespace and URL: see `end_list`
@@ -235,7 +228,6 @@ class DropLog:
     def count(self, reason: str, *, kept: bool, pages: int = 1) -> None:
         """Add this many pages with the same verdict to the run's totals."""
         (self._kept if kept else self._dropped)[reason] += pages
-        self._timeline.add(time.time(), kept=kept, pages=pages)
 
     def write_run(self, errors: Mapping[str, int]) -> None:
         """Append the totals of a run with any page; `errors` counts unjudged pages by kind."""
@@ -252,8 +244,6 @@ class DropLog:
             kept=dict(self._kept),
             dropped=dict(self._dropped),
             errors=dict(errors),
-            slice_secs=self._timeline.slice_secs,
-            slices=list(self._timeline.slices()),
             options={name: value for name, value in options.items() if name not in _PLACES},
             dry_run=self._options.keeps_twins,
         )
@@ -287,43 +277,6 @@ def _rounded(share: float | None, digits: int) -> float | None:
 
 def _title(title: str) -> str:
     return " ".join(title.split())[:_TITLE_CHARS]
-
-
-class Timeline:
-    """Counts of kept and dropped pages in slices of equal length.
-
-    A slice is a second long at first, and longer if there would be more than MAX_SLICES in a row.
-    """
-
-    __slots__ = ("_counts", "slice_secs")
-
-    def __init__(self) -> None:
-        self.slice_secs = _WIDTHS_SECS[0]
-        self._counts = Counter[tuple[int, bool]]()  # by (number of slices since 1970, kept)
-
-    def add(self, moment: float, *, kept: bool, pages: int = 1) -> None:
-        """Count pages at `moment`, in Unix seconds; moments come in any order."""
-        key = (int(moment) // self.slice_secs, kept)
-        is_new = key not in self._counts
-        self._counts[key] += pages
-        if is_new:
-            self._widen()
-
-    def slices(self) -> Iterator[tuple[int, int, int]]:
-        """(start in Unix seconds, kept, dropped) by time; slices without a page are left out."""
-        for number in sorted({number for number, _ in self._counts}):
-            yield number * self.slice_secs, self._counts[number, True], self._counts[number, False]
-
-    def _widen(self) -> None:
-        """Join slices to longer ones until there are few enough."""
-        while max(self._counts)[0] - min(self._counts)[0] >= MAX_SLICES:
-            width = next((each for each in _WIDTHS_SECS if each > self.slice_secs), None)
-            if width is None:
-                return
-            counts = Counter[tuple[int, bool]]()
-            for (number, kept), pages in self._counts.items():
-                counts[number * self.slice_secs // width, kept] += pages
-            self._counts, self.slice_secs = counts, width
 
 
 @dataclass(slots=True)

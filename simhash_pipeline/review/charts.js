@@ -97,42 +97,6 @@ function distances(place, dropped, kept, threshold) {
   place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${says[kind]} `])));
 }
 
-function timeline(place, run) {
-  const kept = run.kept !== null;
-  const first = run.slices[0][0], count = (run.slices.at(-1)[0] - first) / run.sliceSecs + 1;
-  const most = Math.max(1, ...run.slices.map(([, stayed, gone]) => stayed + gone));
-  const label = say(kept ? "Pages kept and dropped over time; the table after it has the numbers." : "Pages dropped over time; the table after it has the numbers.");
-  const draw = (width, height) => {
-    const foot = 22, head = 20, tall = height - foot - head, step = width / count;
-    const marks = run.slices.flatMap(([start, stayed, gone]) => {
-      const x = ((start - first) / run.sliceSecs) * step, wide = Math.max(step * 0.82, 1);
-      const low = (stayed / most) * tall, high = (gone / most) * tall;
-      const said = kept ? say("{0}: {1} kept, {2} dropped", utc(start), number.format(stayed), number.format(gone)) : say("{0}: {1} dropped", utc(start), number.format(gone));
-      return drawn("g", {}, drawn("title", {}, said),
-        drawn("rect", { x, y: head + tall - low, width: wide, height: low, class: "kept" }),
-        drawn("rect", { x, y: head + tall - low - high, width: wide, height: high, class: "dropped" }));
-    });
-    const end = first + count * run.sliceSecs, right = count * step;
-    marks.push(drawn("line", { x1: 0, x2: width, y1: head + tall, y2: head + tall, class: "axis" }));
-    marks.push(drawn("text", { x: 0, y: 12, class: "side" }, say("at most {0} in {1}", number.format(most), lasting(run.sliceSecs))));
-    marks.push(drawn("text", { x: 0, y: height - 5, class: "side" }, utc(first)));
-    if (right > 300) marks.push(drawn("text", { x: right, y: height - 5, class: "side end" }, utc(end)));
-    return marks;
-  };
-  const rows = run.slices.map(([start, stayed, gone]) => [utc(start), ...(kept ? [stayed] : []), gone]);
-  const heads = ["from (UTC)", ...(kept ? ["kept"] : []), "dropped"].map((head) => say(head));
-  chart(place, 170, label, draw, table(say("Pages by time, {0} each", lasting(run.sliceSecs)), heads, rows));
-  place.append(element("p", { class: "legend" },
-    ...(kept ? [element("span", { class: "key kept" }), `${say("kept")} `] : []),
-    element("span", { class: "key dropped" }),
-    say(kept ? "dropped" : "dropped (the run has no closing line, so what it kept isn't known)")));
-}
-
-function lasting(seconds) {
-  const [size, unit] = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]].find(([size]) => seconds % size === 0);
-  return seconds === size && language === "en" ? `a ${unit}`.replace("a hour", "an hour") : many(seconds / size, unit);
-}
-
 // Names with their counts and a bar of their share.
 function shares(caption, counts, all) {
   return element("table", { class: "shares" },

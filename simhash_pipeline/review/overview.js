@@ -51,8 +51,6 @@ function showOverview() {
   byId("magnets").replaceChildren(...magnets());
   showAnswered();
   showDistances(places, near, last);
-  if (last?.slices.length) timeline(byId("timeline"), last);
-  else nothing(byId("timeline"), say("No page was judged in this run."));
   const count = (names) => {
     const counts = new Map();
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -93,7 +91,7 @@ function tiles(places, near, runs) {
   ];
 }
 
-const ONLY = { since: "since {0}", run: "run {0}", spider: "spider {0}" };
+const ONLY = { run: "run {0}", spider: "spider {0}" };
 
 function about(runs) {
   const chosen = Object.entries(data.selection).filter(([, value]) => value !== null);

@@ -11,15 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from simhash_pipeline.drop_log import (
-    Drop,
-    DropMagnet,
-    DropMagnets,
-    Run,
-    Timeline,
-    host_of,
-    unix_seconds,
-)
+from simhash_pipeline.drop_log import Drop, DropMagnet, DropMagnets, Run, host_of, unix_seconds
 from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 from simhash_pipeline.verdict import Verdict
 
@@ -85,7 +77,6 @@ class RunTally:
     drops: int = 0
     closing: Run | None = None  # its last line; None if it was killed or still runs
     settings: dict[str, Any] = field(default_factory=dict)
-    timeline: Timeline = field(default_factory=Timeline)  # of its drops alone
 
 
 class Summary:
@@ -163,6 +154,7 @@ class Summary:
         return 0 < self.runs_seen == self.runs_closed
 
     def _add(self, drop: Drop) -> None:
+        unix_seconds(drop.time)  # refuses what is no time
         self.drops += 1
         self.dry += drop.dry_run
         self.first = min(self.first, drop.time) if self.first else drop.time
@@ -174,7 +166,6 @@ class Summary:
         tally.drops += 1
         tally.last = drop.time
         tally.settings = drop.thresholds
-        tally.timeline.add(unix_seconds(drop.time), kept=False)
 
     def _add_run(self, run: Run) -> None:
         tally = self._tally(run, run.started)

@@ -108,8 +108,6 @@ def _run(tally: RunTally) -> dict[str, Any]:
         "kept": None if closing is None else sum(kept.values()),
         "keptBy": kept,
         "errors": {} if closing is None else closing.errors,
-        "sliceSecs": (closing or tally.timeline).slice_secs,
-        "slices": list(tally.timeline.slices()) if closing is None else closing.slices,
         "settings": tally.settings,
         "changed": [n for n, value in tally.settings.items() if value != defaults.get(n)],
     }

@@ -59,8 +59,6 @@ def closing(**fields: Any) -> Run:
         kept={"new": 6, "thin": 1},
         dropped={"content": 1},
         errors={"no_html": 2},
-        slice_secs=1,
-        slices=[(1777895999, 6, 0), (1777896000, 1, 1)],
         options={"match": "content", "content_distance": 3, "min_tokens": 50},
         dry_run=False,
     )

@@ -141,7 +141,7 @@ def test_no_english_word_is_left_in_the_chinese_report(chrome: Chrome, tmp_path:
             open_file(chrome, write(tmp_path / "report.html"))
             chrome.get(f"{chrome.current_url.partition('#')[0]}#pair=http://a.example/{address}")
             texts += shown(chrome)
-        open_file(chrome, write(tmp_path / "none.html", closing(dropped={}, kept={}, slices=[])))
+        open_file(chrome, write(tmp_path / "none.html", closing(dropped={}, kept={})))
         texts += shown(chrome)
     left = [
         line for line in texts.splitlines() if re.search(r"[A-Za-z]{2,}", AS_IT_IS.sub("", line))

@@ -90,11 +90,6 @@ def test_of_many_runs_the_latest_are_told_one_by_one_and_all_are_counted() -> No
     assert len(told.runs) == MAX_RUNS
 
 
-def test_a_run_without_a_closing_line_has_its_drops_by_time() -> None:
-    told = summary(drop(), drop(time="2026-05-04T12:00:02.500Z"))
-    assert list(told.runs["run-1"].timeline.slices()) == [(1777896000, 0, 1), (1777896002, 0, 1)]
-
-
 def test_drops_of_the_spider_that_is_asked_for_are_counted() -> None:
     daily = drop(spider="daily")
     assert summary(drop(spider="news"), daily, daily, spider="daily").drops == 2
