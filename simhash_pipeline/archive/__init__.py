@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.stores.contract import StoredPage
 
 # Which of several twins is kept, and the order of judging in SQL: the first one is.
 KEEP = {
@@ -45,7 +44,7 @@ class Skipped:
     kind: str  # "image/png", "revisit"
 
 
-Record: TypeAlias = Page | StoredPage | Fault | Skipped  # with fingerprints, from a store
+Record: TypeAlias = Page | Fault | Skipped
 
 
 class Input(Protocol):

@@ -21,7 +21,7 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import KEEP, Fault, Input, parts
-from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input
+from simhash_pipeline.archive.inputs import Folder, open_input
 from simhash_pipeline.archive.parts import Engine
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
@@ -31,7 +31,7 @@ from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.repeated_text import page_specific, template_of
-from simhash_pipeline.stores.contract import PageText, check_stamp, shown_url
+from simhash_pipeline.stores.contract import PageText, shown_url
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.file import release
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -105,11 +105,7 @@ def dedup(job: DedupJob) -> DedupResult:
     """
     _refuse_places(job)
     parts.fingerprinter(job.options)
-    # Names without passwords, as they are written into the result.
-    inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
-    for name, archive in inputs.items():
-        if isinstance(archive, StoredPages) and (made_with := archive.made_with()) is not None:
-            check_stamp(name, made_with, stamp_for(job.options))
+    inputs = {name: open_input(name, job.options, job.time_field) for name in job.inputs}
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         _refuse_filled(job.store, job.options)
@@ -163,7 +159,7 @@ def _state(name: str) -> object:
     try:
         files = Folder(path).files() if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
-    except OSError:  # a store's URL, or it is gone
+    except OSError:  # it is gone
         return None
     return [(each, stat.st_size, stat.st_mtime_ns, stat.st_ino) for each, stat in stats]
 
@@ -175,11 +171,8 @@ def _refuse_filled(url: str, options: Options) -> None:
     with open_store(url) as store:
         store.stamp(stamp_for(options))
         if pages := len(store):
-            name = shown_url(url)
-            raise ArchiveError(
-                f"store {name} has {pages:,} pages, which these would not be compared with; name "
-                f"it as the first input and fill another one: dedup {name} … --store new.sqlite"
-            )
+            compared = "which these would not be compared with; name an empty one"
+            raise ArchiveError(f"store {shown_url(url)} has {pages:,} pages, {compared}")
 
 
 def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.Reading:
@@ -216,7 +209,7 @@ def _refuse_places(job: DedupJob) -> None:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
     written = [job.to, job.drop_log, job.faults, *filter(None, [job.texts])]
     if job.copies is not None:
-        copies = Counter(copy_name(shown_url(name)) for name in job.inputs)
+        copies = Counter(map(copy_name, job.inputs))
         written += [job.copies / name for name in copies]
         if twice := [name for name, count in copies.items() if count > 1]:
             raise ArchiveError(f"the copies of {copies[twice[0]]} inputs would all be {twice[0]}")
@@ -228,12 +221,10 @@ def _refuse_places(job: DedupJob) -> None:
 
 
 def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
-    """Refuse copies of stores, copies into an input, and copies that would replace a folder."""
+    """Refuse copies into an input, and copies that would replace a folder."""
     if job.copies is None:
         return
     for name, archive in inputs.items():
-        if isinstance(archive, StoredPages):
-            raise ArchiveError(f"there is no copy of a store: {shown_url(archive.url)}")
         if isinstance(archive, Folder):
             for option, path in {"--copies": job.copies, "--output": job.to}.items():
                 if path.resolve().is_relative_to(Path(name).resolve()):

@@ -1,8 +1,8 @@
-"""Opens an input by its name: a file, a folder of HTML files, or a store."""
+"""Opens an input by its name: a file, or a folder of HTML files."""
 
 import os
 import shutil
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -11,47 +11,34 @@ from simhash_pipeline.archive import Fault, Input, Page, Record
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.parquet import ParquetPages
 from simhash_pipeline.archive.warc import WarcFile
-from simhash_pipeline.errors import ArchiveError, StoreError
+from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.stores.contract import SQLITE, shown_url
-from simhash_pipeline.stores.opening import open_store, why_absent
+from simhash_pipeline.stores.contract import shown_url
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
 KINDS = (
     "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .json, .csv, also .gz), a "
-    "Parquet file, a folder of .html files, or a store"
+    "Parquet file, or a folder of .html files"
 )
-SQLITE_BEGINS = b"SQLite format 3\0"
 
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
-    """The reader for a path or a store's URL; ArchiveError if it can't be read."""
+    """The reader for a path; ArchiveError if it can't be read."""
+    if STORE_URL.match(name):
+        raise ArchiveError(f"{shown_url(name)} is a URL; an input must be {KINDS}")
+    path, kind = Path(name), feed_kind(Path(name))
     try:
-        if STORE_URL.match(name):
-            if why := why_absent(name):
-                raise ArchiveError(why)
-            return StoredPages(name)
-        return _in_files(Path(name), options, time_field)
+        if path.is_dir():
+            if not (folder := Folder(path)).total():
+                rule = "no file's name in it ends in .html or its like"
+                raise ArchiveError(f"{path} holds no page: {rule}")
+            return folder
+        path.open("rb").close()
     except OSError as error:
         raise ArchiveError(f"{error.filename or name} can't be read: {error.strerror}") from error
-    except StoreError as error:  # of its parameters
-        raise ArchiveError(str(error)) from error
-
-
-def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
-    if path.is_dir():
-        if not (folder := Folder(path)).total():
-            rule = "no file's name in it ends in .html or its like"
-            raise ArchiveError(f"{path} holds no page: {rule}")
-        return folder
-    with path.open("rb") as file:
-        begins = file.read(len(SQLITE_BEGINS))
-    if begins == SQLITE_BEGINS:
-        return StoredPages(f"{SQLITE}{path.as_posix()}")
-    kind = feed_kind(path)
     if kind in (".warc", ".wet"):
         return WarcFile(path, options.max_page_bytes)
     if kind in FEED_SUFFIXES:
@@ -102,31 +89,6 @@ class Folder:
         there = os.walk(self.path, onerror=stop)
         found = (Path(folder, name) for folder, _, names in there for name in names)
         return sorted(f for f in found if f.suffix.lower() in suffixes and _is_ordinary(f))
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPages:
-    """The pages that a store keeps, of all namespaces, oldest first."""
-
-    url: str
-    unit: ClassVar[str] = "pages"
-
-    def total(self) -> int:
-        with open_store(self.url) as store:
-            return len(store)
-
-    def made_with(self) -> Mapping[str, object] | None:
-        """The options that its fingerprints were made with; None if they are unknown."""
-        with open_store(self.url) as store:
-            return store.made_with()
-
-    def read(self) -> Iterator[tuple[Record, int]]:
-        with open_store(self.url) as store:
-            for number, page in enumerate(store.pages(), 1):
-                yield page, number
-
-    def copy(self, to: Path, without: Container[int]) -> None:
-        raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
 
 
 def _is_ordinary(path: Path) -> bool:

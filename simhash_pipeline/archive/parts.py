@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import duckdb
 
 # A record's position, its input, its number in that, and what it holds: see ROWS.
-Numbered: TypeAlias = tuple[int, int, int, Page | StoredPage | Fault]
+Numbered: TypeAlias = tuple[int, int, int, Page | Fault]
 
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
@@ -66,12 +66,12 @@ ROWS = pa.schema(
         ("key", pa.string()),  # canonical; null where the page can't be judged
         *((one.name, _TYPES[one.type]) for one in COLUMNS if one.name != "url"),
         ("item_names", pa.map_(pa.int64(), pa.string())),  # as in Said
-        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
+        ("blocks", pa.list_(pa.int64())),  # of the page's sample
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
         ("is_canonical", pa.bool_()),  # whether its canonical link is to its own URL
-        ("time", pa.float64()),  # Unix seconds: fetched, or first seen; null where it is unknown
+        ("time", pa.float64()),  # Unix seconds: when it was fetched; null where it is unknown
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
@@ -206,7 +206,7 @@ class Reading:
                     elif isinstance(record, Skipped):
                         self.skipped[record.kind] += 1
                     else:
-                        self.timed += isinstance(record, StoredPage) or record.time is not None
+                        self.timed += record.time is not None
                         self.pages += 1
                         yield self.pages - 1, place, number, record
 
@@ -246,11 +246,9 @@ def stored_pages(rows: pa.RecordBatch) -> Iterator[StoredPage]:
     return map(StoredPage, *columns.values())
 
 
-def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
+def _row(record: Page | Fault, options: Options) -> dict[str, Any]:
     if isinstance(record, Fault):
         return {"fault": record.message}
-    if isinstance(record, StoredPage):
-        return {"url": record.shown_url, "time": record.first_seen, **_stored(record)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
@@ -268,7 +266,7 @@ def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,
-        **_stored(stored),
+        **stored_columns(stored),
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "item_names": [(byte, _utf8(name)) for byte, name in said.names.items()],
@@ -279,8 +277,8 @@ def _row(record: Page | StoredPage | Fault, options: Options) -> dict[str, Any]:
     }
 
 
-def _stored(page: StoredPage) -> dict[str, Any]:
-    """The columns of STORED."""
+def stored_columns(page: StoredPage) -> dict[str, Any]:
+    """The columns of STORED, from which `stored_pages` makes the page."""
     values = (getattr(page, name) for name in _FIELDS)
     texts = (_utf8(value) if isinstance(value, str) else value for value in values)
     columns: dict[str, Any] = dict(zip(STORED, texts, strict=True))

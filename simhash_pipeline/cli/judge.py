@@ -182,7 +182,7 @@ class DedupCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         what = (
             "a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a .parquet "
-            "file, a folder of .html files, or a store"
+            "file, or a folder of .html files"
         )
         parser.add("inputs", what, nargs="+", metavar="input")
         what = "the result: a .parquet or .jsonl file"

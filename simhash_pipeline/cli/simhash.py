@@ -27,7 +27,7 @@ from simhash_pipeline.terminal import printable
 # A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {
     "compare": "compare two pages: distances, changed words, and whether a crawl would drop one",
-    "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
+    "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders",
     "dropped": "count what was dropped and why, and list the drops to check first",
     "explain": "explain why a page was dropped or kept",
     "fingerprint": "print a page's fingerprints, title and number of tokens, or its main text",

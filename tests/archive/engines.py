@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.dedup import RESULT
 from simhash_pipeline.archive.parts import (
-    fingerprint_rows,
+    ROWS,
     judge_batches,
     judge_sorted,
     judgeable,
     sql_on,
+    stored_columns,
 )
 from tests.stores.pages import page
 
@@ -49,10 +51,19 @@ def crowd(seed: int = 1) -> list[StoredPage]:
     ]
 
 
-def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **columns: Any) -> None:
+def rows_of(pages: Sequence[StoredPage]) -> pa.Table:
+    """The rows of pages whose fingerprints are known."""
+    known = [{"url": one.shown_url, "time": one.first_seen, **stored_columns(one)} for one in pages]
+    rows = [
+        {"position": place, "input": 0, "number": place + 1, **one}
+        for place, one in enumerate(known)
+    ]
+    return pa.Table.from_pylist(rows, ROWS)
+
+
+def write_rows(folder: Path, pages: Sequence[StoredPage], **columns: Any) -> None:
     """The parts of a folder; `columns` are put in place of what is known of stored pages."""
-    records = [(position, 0, position + 1, page) for position, page in enumerate(pages)]
-    table = fingerprint_rows(records, options)
+    table = rows_of(pages)
     for name, values in columns.items():
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(name), [values])

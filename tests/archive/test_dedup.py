@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,8 +24,6 @@ from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.review.logs import read_drops
 from tests.skipping import skip_aloud
-from tests.stores.pages import FAR
-from tests.stores.pages import page as stored
 from tests.stores.servers import RunningServer, server_binary
 
 # Tests of the command, and the job that is killed, start workers of their own.
@@ -81,9 +78,7 @@ def test_inputs_of_all_kinds_are_judged_together(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([page("b-again", OTHER)]), tmp_path / "c.parquet")
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "1.html").write_text(PAGES[0]["html"])
-    with open_store(f"sqlite:///{tmp_path / 'e.sqlite'}") as store:
-        Judge(store).judge("http://a.example/e", Fingerprinter().fingerprint(PAGES[2]["html"]))
-    names = ["a.warc.gz", "b.jsonl", "c.parquet", "d", "e.sqlite"]
+    names = ["a.warc.gz", "b.jsonl", "c.parquet", "d"]
     dedup(job(tmp_path, *(tmp_path / name for name in names)))
     found = rows(tmp_path / "out.parquet")
     assert [(Path(row["input"]).name, row["number"], row["kept"]) for row in found] == [
@@ -92,7 +87,6 @@ def test_inputs_of_all_kinds_are_judged_together(tmp_path: Path) -> None:
         ("b.jsonl", 2, False),
         ("c.parquet", 1, False),
         ("d", 1, False),
-        ("e.sqlite", 1, False),
     ]
 
 
@@ -227,20 +221,6 @@ def test_captures_without_a_change_move_only_when_a_page_was_seen(
         assert [(one.first_seen, one.seen_at) for one in store.pages()] == [(2_000, 3_000)]
 
 
-def test_a_store_made_of_a_store_knows_when_pages_were_seen_last(tmp_path: Path) -> None:
-    old, new = (f"sqlite:///{tmp_path / name}" for name in ("old.sqlite", "new.sqlite"))
-    pages = [
-        replace(stored("http://a.example/1", 1), first_seen=1_000, seen_at=5_000),
-        replace(stored("http://a.example/2", FAR), first_seen=2_000, seen_at=4_000),
-    ]
-    with open_store(old) as store:
-        store.stamp(stamp_for(Options()))
-        store.insert_many(pages)
-    dedup(job(tmp_path, old, store=new))
-    with open_store(new) as store:
-        assert list(store.pages()) == pages
-
-
 def test_an_archive_without_pages_has_a_result_without_rows(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").touch()
     assert dedup(job(tmp_path, tmp_path / "items.jsonl")) == DedupResult({}, {}, {}, {})
@@ -297,15 +277,6 @@ def test_a_run_that_made_nothing_is_in_nobody_s_way(tmp_path: Path) -> None:
     assert kept(tmp_path / "out.parquet") == KEPT
 
 
-def test_fingerprints_of_other_options_are_refused(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
-    with open_store(url) as store:
-        store.stamp(stamp_for(Options(ngrams=(3,))))
-        store.insert_many([stored("http://a.example/")])
-    with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
-        dedup(job(tmp_path, url))
-
-
 def test_the_password_of_a_store_is_written_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,12 +284,10 @@ def test_the_password_of_a_store_is_written_nowhere(
     password = ("--requirepass", "sesame")
     with RunningServer(server_binary("redis"), tmp_path / "server", *password) as server:
         url = server.url.replace("//", "//:sesame@")
-        with open_store(url) as store:
-            store.stamp(stamp_for(Options()))
-            store.insert_many([stored("http://a.example/")])
-        dedup(job(tmp_path / "out", url, to=tmp_path / "out" / "out.jsonl"))
-        with pytest.raises(StoreMismatch, match=r"^redis://\*\*\*@127.0.0.1:\d+/0 holds"):
-            dedup(job(tmp_path, url, options=Options(ngrams=(3,))))
+        source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+        dedup(job(tmp_path, source, store=url, to=tmp_path / "out" / "out.jsonl"))
+        with pytest.raises(StoreMismatch, match=r"^store redis://\*\*\*@127.0.0.1:\d+/0 holds"):
+            dedup(job(tmp_path, source, store=url, options=Options(ngrams=(3,))))
     written = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
     assert {"out.jsonl", "out.jsonl.drops.jsonl"} == {file.name for file in written}
     assert [file.name for file in written if b"sesame" in file.read_bytes()] == []
@@ -413,16 +382,6 @@ def test_an_output_s_name_is_no_pattern(tmp_path: Path, name: str) -> None:
     assert kept(tmp_path / name) == KEPT
 
 
-def test_the_drop_log_tells_the_namespace_that_a_stored_page_had(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
-    with open_store(url) as store:
-        store.stamp(stamp_for(Options()))
-        store.insert_many([stored(f"http://a.example/{n}", 1, namespace="trial") for n in (1, 2)])
-    dedup(job(tmp_path, url, options=Options(namespace="other", second_look=False)))
-    (drop,) = read_drops(tmp_path / "out.parquet.drops.jsonl")
-    assert drop.namespace == "trial"
-
-
 def test_a_folder_s_copy_takes_no_other_folder_away(
     tmp_path: Path,
 ) -> None:
@@ -513,10 +472,6 @@ def test_a_job_that_would_fail_at_its_end_is_refused_at_its_start(tmp_path: Path
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
         dedup(job(tmp_path, source, store=seen))
-    with open_store(other := f"sqlite:///{tmp_path / 'other.sqlite'}") as store:
-        store.insert_many([stored("http://a.example/")])
-    with pytest.raises(ArchiveError, match="there is no copy of a store: sqlite:"):
-        dedup(job(tmp_path, other, copies=tmp_path / "copies"))
     assert not list(tmp_path.glob("*.parts*"))
 
 
@@ -606,7 +561,7 @@ def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Pat
     dedup(job(tmp_path, one, store=old))
     with pytest.raises(ArchiveError, match=r"has 2 pages, which these would not be compared with"):
         dedup(job(tmp_path, two, store=old))
-    dedup(job(tmp_path, old, two, store=new))
+    dedup(job(tmp_path, one, two, store=new))
     with open_store(new) as store:
         assert [each.url for each in store.pages()] == [*KEPT, "http://a.example/c"]
 

@@ -12,14 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from simhash_pipeline import Options, open_store
+from simhash_pipeline import Options
 from simhash_pipeline.archive import Page
-from simhash_pipeline.archive.inputs import StoredPages, open_input
+from simhash_pipeline.archive.inputs import open_input
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import StoredPage
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
-from tests.stores.pages import page as stored
 
 URLS = [page["url"] for page in PAGES]
 
@@ -28,11 +25,6 @@ def urls(name: object, time_field: str | None = None) -> list[str]:
     archive = open_input(str(name), Options(), time_field)
     found = [record for record, _ in archive.read()]
     return [record.source.url for record in found if isinstance(record, Page)]
-
-
-def known(name: object) -> list[str]:
-    found = [record for record, _ in open_input(str(name), Options()).read()]
-    return [record.url for record in found if isinstance(record, StoredPage)]
 
 
 def test_a_warc_file_is_told_by_its_name(tmp_path: Path) -> None:
@@ -215,22 +207,6 @@ def test_nothing_outside_a_folder_is_read_or_copied(tmp_path: Path) -> None:
     assert copied == {Path("1.html"), Path("below")}
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("sqlite:///none.sqlite", "there is no store at none.sqlite"),
-        ("memory:", "a store in memory is gone when its crawl ends"),
-    ],
-)
-def test_a_store_that_is_not_there_is_not_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ArchiveError, match=message):
-        open_input(name, Options())
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_csv_of_a_long_first_field_is_a_feed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"{'x' * 200_000},url,html\n,http://a.example/,<p>x\n")
     assert urls(tmp_path / "a.csv") == ["http://a.example/"]
@@ -265,15 +241,6 @@ def test_a_parquet_file_with_text_that_is_no_utf_8_is_named(tmp_path: Path) -> N
     pq.write_table(pa.table({"url": ["http://a.example/"], "html": array}), tmp_path / "a.parquet")
     with pytest.raises(ArchiveError, match=r"a.parquet is damaged: .*UTF-?8"):
         urls(tmp_path / "a.parquet")
-
-
-def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'seen.db'}"
-    with open_store(url) as store:
-        store.stamp(stamp_for(Options()))
-        store.insert_many([stored("http://a.example/1", content=1), stored("http://a.example/2")])
-    assert known(url) == known(tmp_path / "seen.db") == ["http://a.example/1", "http://a.example/2"]
-    assert StoredPages(url).made_with() == stamp_for(Options())
 
 
 def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:

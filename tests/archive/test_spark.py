@@ -84,7 +84,7 @@ def test_a_judge_in_each_partition_gives_the_verdicts_of_one_machine(
         "text_chars": [None if n % 7 == 0 else n * 13 % 50 for n in range(len(pages))],
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
     }
-    write_rows(tmp_path, pages, options, **columns)
+    write_rows(tmp_path, pages, **columns)
     places = spark.createDataFrame([(0, "made up")], "place int, name string")
     (tmp_path / "rows").mkdir()
     shutil.copy(tmp_path / "part-000000.parquet", tmp_path / "rows")

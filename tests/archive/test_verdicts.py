@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from simhash_pipeline import Judge, Options
-from simhash_pipeline.archive.parts import fingerprint_rows, stored_pages
+from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.opening import open_store
-from tests.archive.engines import crowd, outcome, write_rows
+from tests.archive.engines import crowd, outcome, rows_of, write_rows
 from tests.stores.pages import full_page, page
 
 # Each two bits from the last: 1 and 3 are four bits apart.
@@ -31,7 +31,7 @@ def told(
 ) -> list[tuple[str, bool, int]]:
     """Of each page the end of its URL, whether it is kept, and its group."""
     made = Options(**options)
-    write_rows(folder, pages, made, **(columns or {}))
+    write_rows(folder, pages, **(columns or {}))
     rows = outcome(folder, made, keep)
     return [(row["url"].rpartition("/")[2], row["kept"], row["group"]) for row in rows]
 
@@ -39,8 +39,7 @@ def told(
 def test_a_stored_page_comes_out_of_a_row_as_it_went_in() -> None:
     bare = StoredPage("http://a.example/2", "", "", None, None, None, None, 0, 0)
     pages = [full_page(), bare]
-    rows = fingerprint_rows([(n, 0, n, one) for n, one in enumerate(pages)], Options())
-    (batch,) = rows.to_batches()
+    (batch,) = rows_of(pages).to_batches()
     assert list(stored_pages(batch)) == pages
 
 
@@ -52,7 +51,7 @@ def test_verdicts_are_those_of_a_crawl_that_meets_the_pages_in_order(
 ) -> None:
     options = Options(match=match, scope=scope, unchanged=unchanged)
     pages = [replace(one, sketch=(number % 5) << 30) for number, one in enumerate(crowd())]
-    write_rows(tmp_path, pages, options)
+    write_rows(tmp_path, pages)
     with open_store("memory:") as store:
         judge = Judge(store, options)
         live = [judge.judge_stored(one) for one in pages]

@@ -34,7 +34,7 @@ def warc(folder: Path, data: bytes) -> WarcFile:
 
 
 def records(archive: WarcFile) -> list[Page | Fault | Skipped]:
-    return [record for record, _ in archive.read()]  # type: ignore[misc]  # there are no others
+    return [record for record, _ in archive.read()]
 
 
 def urls(archive: WarcFile) -> list[str]:
