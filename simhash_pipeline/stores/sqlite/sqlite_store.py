@@ -69,11 +69,7 @@ class SqliteStore(Store):
     """
 
     def __init__(
-        self,
-        path: Path,
-        busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
-        *,
-        tentative: bool = False,
+        self, path: Path, busy_timeout_secs: float = BUSY_TIMEOUT_SECS, *, tentative: bool = False
     ) -> None:
         # The runs' locks lie beside the file, not beside a link to it.
         self._path = path if path == file.IN_MEMORY else file.resolved(path)
