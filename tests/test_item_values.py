@@ -275,7 +275,8 @@ STORY = [
 def _judged(judge: Judge, number: int, frame: str, texts: list[str], more: str = "") -> Verdict:
     """A page in this frame, and an item with the texts and what a loose selector takes in, too."""
     html = frame.format("".join(f"<p>{text}" for text in texts) + more)
-    item = {"text": "\n".join([*texts, *lxml.html.fromstring(f"<p>{more}").itertext()])}
+    taken_in = map(str, lxml.html.fromstring(f"<p>{more}").itertext())
+    item = {"text": "\n".join([*texts, *taken_in])}
     return judge.judge(f"http://a.example/{number}", html, item)
 
 
