@@ -199,7 +199,8 @@ class CompareCommand(_PagesCommand):
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
-        return f"Twins: if A is stored, B is dropped: {REASONS[verdict.reason]}."
+        why = f"if A is stored, B is dropped: {REASONS[verdict.reason]}"
+        return f"Twins: {why}. In a crawl a scraped value or text that differs keeps B."
     return _OF_REASON.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 
 
