@@ -1026,16 +1026,10 @@ static double loudness(uint64_t hash, int bit) {
     return u < min_u ? 1.0 / (min_u * min_u) : 1.0 / (u * u);
 }
 
-static void add_vote(double *ayes, double *votes, uint64_t hash, int bit, double weight) {
-    double vote = rint(weight / vote_unit); /* whole numbers: their sums are exact */
-    votes[bit] += vote;
-    if (hash >> bit & 1) ayes[bit] += vote;
-}
-
 /* structure.outline_fingerprint: the bits for which more than half vote. */
 static uint64_t structure(Page *page) {
     size_t tags = known_names.count + page->own_names.count, all = tags + page->labels.count, voters[2] = {0};
-    double ayes[64] = {0}, votes[64] = {0}, *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
+    double vote, ayes[64] = {0}, votes[64] = {0}, *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
     uint64_t hash[2], bits = 0;
     if (weights == NULL) return (uint64_t)failed(page);
     weigh(page, weights, weights + tags);
@@ -1045,9 +1039,13 @@ static uint64_t structure(Page *page) {
         if (weights[i] <= 0.0) continue;
         voters[is_label]++;
         murmur3(name.at, name.size, hash);
-        for (int bit = 0; bit < 64; bit++)
-            if ((int)(class_bits >> bit & 1) == is_label)
-                add_vote(ayes, votes, hash[0], bit, weights[i] * (is_label ? loudness(hash[0], bit) : 1.0));
+        vote = rint(weights[i] / vote_unit); /* whole numbers: their sums are exact */
+        for (int bit = 0; bit < 64; bit++) {
+            if ((int)(class_bits >> bit & 1) != is_label) continue;
+            if (is_label) vote = rint(weights[i] * loudness(hash[0], bit) / vote_unit);
+            votes[bit] += vote;
+            if (hash[0] >> bit & 1) ayes[bit] += vote;
+        }
     }
     if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, "names clash");
     for (int bit = 0; bit < 64; bit++)
