@@ -545,14 +545,14 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 
 #define TAKEN_ROOM 512
 #define NONE 255
-#define DIGIT_BITS 11
+#define DIGIT_BITS 8 /* most pages have some thousand windows: a table of more digits takes longer */
 #define DIGITS (1 << DIGIT_BITS)
 
 typedef struct {
     uint32_t rank, block;
 } Entry;
 
-/* Sorts by rank, in linear time; entries of one rank stay in order. The result is in `other`. */
+/* Sorts by rank, in linear time, with `other` for room; entries of one rank stay in order. */
 static void sort_by_rank(Entry *entries, Entry *other, size_t count) {
     for (int shift = 0; shift < 32; shift += DIGIT_BITS) {
         uint32_t places[DIGITS] = {0}, place = 0;
@@ -612,7 +612,7 @@ PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): the sample,
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
-    Entry *entries = NULL, *sorted = NULL;
+    Entry *entries = NULL, *other = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
@@ -644,21 +644,21 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         if (bound > all) bound = all;
         room = bound == all ? windows : 2 * likely[round] * (uint64_t)most;
         PyMem_RawFree(entries);
-        PyMem_RawFree(sorted);
+        PyMem_RawFree(other);
         entries = PyMem_RawMalloc((room + 1) * sizeof *entries);
-        sorted = PyMem_RawMalloc((room + 1) * sizeof *sorted);
-        if (entries == NULL || sorted == NULL) {
+        other = PyMem_RawMalloc((room + 1) * sizeof *other);
+        if (entries == NULL || other == NULL) {
             PyErr_NoMemory();
             goto done;
         }
         size_t count = windows_below((const uint8_t *)text, (size_t)size, (size_t)window,
                                      (const uint8_t *)masks, bound, entries, room, sums);
         if (count > room) continue; /* text that repeats itself: the next bound, or all */
-        sort_by_rank(entries, sorted, count);
+        sort_by_rank(entries, other, count);
         taken = 0;
         for (size_t i = 0; i < count && taken < (size_t)most; i++) {
-            if (i && sorted[i].rank == sorted[i - 1].rank) continue; /* its first block counts */
-            uint32_t rank = sorted[i].rank, block = sorted[i].block;
+            if (i && entries[i].rank == entries[i - 1].rank) continue; /* its first block counts */
+            uint32_t rank = entries[i].rank, block = entries[i].block;
             uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
             if (taken + 1 == (size_t)most) last = rank;
             memcpy(out + 4 + 6 * taken, &rank, 4);
@@ -676,7 +676,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
                            (Py_ssize_t)(chosen * sizeof *hashes));
 done:
     PyMem_RawFree(entries);
-    PyMem_RawFree(sorted);
+    PyMem_RawFree(other);
     PyMem_RawFree(sums);
     PyMem_RawFree(is_chosen);
     return answer;
@@ -805,15 +805,36 @@ static PyObject *sentences(PyObject *module, PyObject *args) {
 
 /* ---- lines that may lose a counter: see page/counters.py */
 
+/* Whether it ends a word: a digit, one of !"'(),-./:;?[]|, white space or a control character. */
+static int is_parting(uint8_t c) {
+    return c < 64 ? 0x8FFFF387FFFFFFFFull >> c & 1 : c == '[' || c == ']' || c == '|';
+}
 
-/* Whether it ends a word; control characters do as well as white space. */
-static int is_parting(uint8_t c) { return c <= ' ' || IS_DIGIT(c) || strchr("!\"'(),-./:;?[]|", c); }
+/* How words of a set begin, a bit for three letters: most words of a text begin otherwise. */
+static PyObject *begun;
+static uint64_t begins[1 << 9];
+static int begin_of(const uint8_t *word) { return (word[0] & 31) << 10 | (word[1] & 31) << 5 | (word[2] & 31); }
 
-/* Whether a set has these letters, in lower case; -1 with an exception. */
+static int note_begins(PyObject *words) {
+    PyObject *each = PyObject_GetIter(words), *word;
+    memset(begins, 0, sizeof begins);
+    while (each != NULL && (word = PyIter_Next(each)) != NULL) {
+        int is_plain = PyUnicode_Check(word) && PyUnicode_IS_ASCII(word) && PyUnicode_GET_LENGTH(word) > 2;
+        int begin = is_plain ? begin_of(PyUnicode_1BYTE_DATA(word)) : 0;
+        begins[begin >> 6] |= 1ull << (begin & 63);
+        Py_DECREF(word);
+    }
+    Py_XDECREF(each);
+    Py_XSETREF(begun, PyErr_Occurred() ? NULL : Py_NewRef(words));
+    return begun != NULL;
+}
+
+/* Whether a set, or a part of it, has these letters, in lower case; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
-    PyObject *word = PyUnicode_New(size, 127);
-    int found;
-    if (word == NULL) return -1;
+    PyObject *word;
+    int found, begin = size > 2 ? begin_of(letters) : 0;
+    if (size > 2 && !(begins[begin >> 6] >> (begin & 63) & 1)) return 0;
+    if ((word = PyUnicode_New(size, 127)) == NULL) return -1;
     for (Py_ssize_t i = 0; i < size; i++) PyUnicode_1BYTE_DATA(word)[i] = letters[i] | 32;
     found = PySet_Contains(words, word);
     Py_DECREF(word);
@@ -840,6 +861,7 @@ static PyObject *doubtful(PyObject *module, PyObject *args) {
     (void)module;
     if (!PyArg_ParseTuple(args, "O!nO!O!", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days))
         return NULL;
+    if (begun != words && !note_begins(words)) return NULL;
     found = PyList_New(0);
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(lines); i++) {
         PyObject *line = PyList_GET_ITEM(lines, i), *place;
