@@ -40,9 +40,12 @@ class Neighbour(NamedTuple):
     compared: StoredPage | None = None  # and rejected: the page, or the first copy of it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Verdict:
-    """What was decided about a page, and against which stored page; distances in bits."""
+    """What was decided about a page, and against which stored page; distances in bits.
+
+    Nobody changes one; why it isn't frozen: see `StoredPage`.
+    """
 
     url: str  # as it came
     dropped: bool

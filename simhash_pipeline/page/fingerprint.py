@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
 from importlib.util import find_spec
@@ -54,9 +54,12 @@ _TAG = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class PageFingerprint:
-    """The fingerprints of a page. None means that there is nothing to compare."""
+    """The fingerprints of a page. None means that there is nothing to compare.
+
+    Nobody changes one; why it isn't frozen: see `StoredPage`.
+    """
 
     content: int | None  # simhash of the main text, 64 bits; None when the page is thin
     structure: int | None  # simhash of the DOM tree, 64 bits; None for fewer than 10 nodes
@@ -175,20 +178,7 @@ class Fingerprinter:
         page = Page(held, charset, self._options)
         text, is_main = self._read(page)
         is_main += [False] * len(page.blocks.hidden)
-        found = self._of_text(text, page.blocks, is_main, title=page.title, url=url)
-        unread, article = b"", found.article
-        if found.content is None:
-            unread = unread_digest(page.root, page.blocks.hidden, url)
-            if article is not None:  # another one if what isn't read changes
-                article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
-        return replace(
-            found,
-            structure=page.structure,
-            article=article,
-            canonical_url=titles.canonical_url(page.head, url),
-            cut=page.cut or found.cut,
-            unread=unread,
-        )
+        return self._of_text(text, page.blocks, is_main, title=page.title, url=url, page=page)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -204,9 +194,16 @@ class Fingerprinter:
         return self._of_text(text, blocks, is_main, title=title, url=url)
 
     def _of_text(
-        self, text: str, blocks: Blocks, is_main: list[bool], *, title: str, url: str | None
+        self,
+        text: str,
+        blocks: Blocks,
+        is_main: list[bool],
+        *,
+        title: str,
+        url: str | None,
+        page: Page | None = None,
     ) -> PageFingerprint:
-        """`is_main` says which of the blocks, the hidden ones last, are the text."""
+        """`is_main` says which of the blocks, the hidden ones last, are the text of the page."""
         read = first_of_text(text, self._options.max_page_bytes)
         content, sketch, tokens = self._of_tokens(read)
         texts = blocks.texts + blocks.hidden
@@ -222,25 +219,33 @@ class Fingerprinter:
         main = "\n".join(compress(said, is_main))
         beside = compress(said, map(not_, is_main))
         name, heading, marks, places = titles.name_of(title, heads, line, main, beside)
+        article = article_digest(spelled(title), blocks, is_main, masks, said)
+        unread = b""
+        if page is not None and content is None:
+            unread = unread_digest(page.root, blocks.hidden, url)
+            if article is not None:  # another one if what isn't read changes
+                article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
         return PageFingerprint(
             content=content,
-            structure=None,
+            structure=None if page is None else page.structure,
             sketch=sketch,
             text=read,
             title=title,
             tokens=tokens,
-            article=article_digest(spelled(title), blocks, is_main, masks, said),
+            article=article,
             sample=sample,
             blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, heading))),
             left_out=left_out,
             url=url,
+            canonical_url=None if page is None else titles.canonical_url(page.head, url),
             name=name,
             heading=heading,
             title_marks=marks,
             title_places=places,
             codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
-            cut=len(read) < len(text),
+            cut=len(read) < len(text) or (page is not None and page.cut),
+            unread=unread,
         )
 
     def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:
