@@ -428,7 +428,8 @@ def _value_of(kept: list[str], marks: int) -> bytes:
     """3 bytes: see the module."""
     texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
-    are_unseen, are_own = (all(each.startswith(m) for each in kept) for m in (_UNSEEN, _OWN))
+    are_unseen = {each[0] for each in kept} == {_UNSEEN}
+    are_own = {each[:2] for each in kept} == {_OWN}
     marks |= (
         _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * on_page.is_amount(texts[0])
     )

@@ -127,6 +127,14 @@ class Text:
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
 
+    def shows(self, words: str) -> bool:
+        """Whether they stand in it, and in no counter."""
+        has_digit = any(map(str.isdigit, words))
+        return any(
+            not has_digit or words in _uncounted(self.line_at(place))
+            for place in self.places(words)
+        )
+
     def places(self, word: str) -> Iterator[int]:
         """Where a word stands, not within another; a bounded number of places is looked at."""
         self._scanned += len(self.text)
@@ -190,12 +198,19 @@ class Page:
     """What an item's values are looked for in: what of its page is visible, and its source."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = _shown(page.title, page.text, page.left_out, source.page)
+        self._page, self._markup = page, source.page
+        self._title = _folded_title(page.title)
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
         self._url = Text(unquote(source.url).lower())
         place = self._url.text.partition("://")[2] or self._url.text  # of no host: data:text/html,
         self._path = Text(place.partition("/")[2])
+
+    @property
+    def _shown(self) -> list[Text]:
+        """What is visible; nothing is folded for values that stand in the title."""
+        page = self._page
+        return _shown(page.title, page.text, page.left_out, self._markup)
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
@@ -256,12 +271,7 @@ class Page:
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""
-        has_digit = any(map(str.isdigit, words))
-        return any(
-            not has_digit or words in _uncounted(each.line_at(place))
-            for each in self._shown
-            for place in each.places(words)
-        )
+        return self._title.shows(words) or any(each.shows(words) for each in self._shown)
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation, as 1,299.00, or in a label's text."""
@@ -391,6 +401,11 @@ class Page:
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
+@lru_cache(maxsize=2)
+def _folded_title(title: str) -> Text:
+    return Text(folded(title[:_MOST_SHOWN])[:_MOST_SHOWN])
+
+
 @lru_cache(maxsize=2)
 def _shown(title: str, text: str, left_out: str, markup: str) -> list[Text]:
     """What they show, folded; a letter may fold to eighteen."""
