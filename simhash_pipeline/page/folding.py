@@ -94,6 +94,10 @@ _TITLE_WORD = re.compile(
     "|".join(f"((?:{part})+)" for part, _ in _PIECES)
     + rf"|\d+(?:[.:/_-]\d+)*(?![^\W_])|(?:[^\W_{_PIECED}][{MARKS}]*)+|[+*%=<>!~^&#@$]+"
 )
+# The same of ASCII, in half the time.
+_ascii_words = re.compile(
+    r"\d+(?:[.:/_-]\d+)*(?![^\W_])|[^\W_]+|[+*%=<>!~^&#@$]+", re.ASCII
+).findall
 
 
 def folded(text: str) -> str:
@@ -167,6 +171,8 @@ def words_of(text: str) -> list[str]:
     """
     words = []
     text = folded(text)
+    if text.isascii():
+        return _ascii_words(text)
     for found in _TITLE_WORD.finditer(text):
         if found.lastindex is None:
             words.append(found[0])

@@ -90,6 +90,11 @@ def test_a_title_is_cut_into_words_of_its_script(title: str, expected: list[str]
     assert words_of(title) == expected
 
 
+@given(st.text(st.sampled_from("aB1_2.:/-+*%=<>!~^&#@$'(, \t\n\x1c"), max_size=12))
+def test_an_ascii_title_is_cut_alike_beside_other_scripts(title: str) -> None:
+    assert words_of(f"{title} 港口") == [*words_of(title), "港口"]
+
+
 def test_pieces_of_words_may_begin_anywhere() -> None:
     assert [word for word in words_of("port 港口 ไทย 항구 हिन्दी བོད་") if is_pieced(word)] == [
         "港口",
