@@ -47,6 +47,9 @@ def error_pattern_of(title: str, text: str, url: str) -> bytes | None:
 
     `text` is all visible text. Numbers and codes count: they may be all that a page is about.
     """
+    path = url.partition("#")[0].partition("?")[0].partition("://")[2].partition("/")[2]
+    if path.split() == [path] and "%" not in path and path not in text:
+        return None  # it is a part of all own addresses
     said = " ".join(text.split())
     if len(said) > _MAX_CHARS:
         return None

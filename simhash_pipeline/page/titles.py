@@ -176,9 +176,15 @@ def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     Lines as in `first_line`.
     """
     start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
-    own = [lines[at] for at in _unlinked(blocks) if start <= at < end]
-    short = [line for line in own if len(line) <= MAX_LINE and line[-6:].isascii()]
-    words = [line.rpartition(" ")[2] for line in short]
+    shares = blocks.link_shares[start:end]  # none of a text without a page
+    words = [
+        line.rpartition(" ")[2]
+        for line, share in zip(lines[start:], shares, strict=False)
+        if line[-1:].isalnum()
+        and len(line) <= MAX_LINE
+        and share <= MAX_LINK_SHARE
+        and line[-6:].isascii()
+    ]
     ends = "\n".join([word for word in words if not word.isalpha()])
     return " ".join(islice(dict.fromkeys(_CODE.findall(ends.lower())), _MAX_CODES))
 
@@ -223,7 +229,7 @@ def name_of(
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
     if not words:
         return repeated, heading, marks, None
-    rest = "\n".join([line.lower() for line in beside if line not in headings])
+    rest = lower("\n".join([line for line in beside if line not in headings]))
     find = _places if native.kernel is None else native.kernel.places
     found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
     places = (_PLACE.pack(at, mmh3.hash(near, signed=False) & 0xFFFF) for at, near in found)

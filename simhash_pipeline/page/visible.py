@@ -126,9 +126,10 @@ def article_digest(
         chosen = [
             i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
         ]
-        counted = [i for i, mask in enumerate(masks) if mask != NONE]
-        sizes = list(map(len, texts))
-        if 2 * sum(map(sizes.__getitem__, chosen)) < sum(map(sizes.__getitem__, counted)):
+        of_chosen = sum([len(texts[i]) for i in chosen])
+        is_most = 2 * of_chosen >= sum(map(len, texts))
+        counted = [] if is_most else [i for i, mask in enumerate(masks) if mask != NONE]
+        if 2 * of_chosen < sum([len(texts[i]) for i in counted]):
             by_links = max(page.link_shares) > MAX_LINK_SHARE and not any(masks)
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
