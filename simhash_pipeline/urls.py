@@ -34,9 +34,9 @@ _TRACKING = re.compile(
 _SESSION = re.compile(r"(?i);\w*s(?:ess(?:ion)?)?id=[^/]*|/\(s\(\w{24}\)\)")
 # A place with and without what makes no other page: a scheme, the usual host, port and index. It
 # has some thousand spellings, so nobody makes many URLs of it, which a store finds by one hash.
+_END = r"(?:(?<!/)/{1,2}(?:(?:[Ii]ndex|[Dd]efault)\.(?:[sp]?html?|php|aspx?|jsp|cfm))?)?$"
 _PLACE = re.compile(
-    r"https?://(?:www[0-9]?\.)?([^/:]*)(?::(?:80|443)(?=/|$))?(.*?)"
-    r"(?:(?<!/)/{1,2}(?:(?:[Ii]ndex|[Dd]efault)\.(?:[sp]?html?|php|aspx?|jsp|cfm))?)?$",
+    rf"https?://(?:www[0-9]?\.)?([^/:]*)(?::(?:80|443)(?=/|$))?((?:[^/\n]+|(?!{_END}).)*){_END}",
     re.DOTALL,
 )
 # What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
