@@ -88,7 +88,7 @@ class Rows:
         self._indexes: dict[str, MemoryIndex] = {}  # by column
         self._newest_id = self._known_id = 0  # given; in the indexes
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
-        self._inserted: list[tuple[int, dict[str, int]]] = []  # not committed; values by column
+        self._inserted: list[tuple[int, StoredPage]] = []  # not committed, each with its id
 
     def catch_up(self) -> None:
         """See what other processes have written."""
@@ -113,10 +113,10 @@ class Rows:
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
-        for number, values in self._inserted:
+        for number, page in self._inserted:
             for column, index in self._indexes.items():
-                if column in values:
-                    index.add(number, values[column])
+                if (value := getattr(page, column)) is not None:
+                    index.add(number, indexed(value))
         self._inserted.clear()
         self._known_id = self._newest_id
 
@@ -218,14 +218,11 @@ class Rows:
         for at in _BYTES_AT:
             if values[at] is not None:
                 values[at] = bytearray(values[at])  # see column_value
-        found_by = {
-            name: indexed(value) for name in INDEXED if (value := getattr(page, name)) is not None
-        }
         url_hash = _key(page.namespace, page.url)[0]
         self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
         if page.row_keys is not None:
             self._insert_rows(page.namespace, page.url, page.row_keys)
-        self._inserted.append((page_id, found_by))
+        self._inserted.append((page_id, page))
         self._newest_id = page_id
         if (page_id + 1) % CHUNK == 0:
             self.pack(page_id // CHUNK)
