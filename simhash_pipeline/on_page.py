@@ -198,7 +198,7 @@ class Page:
     """What an item's values are looked for in: what of its page is visible, and its source."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._page, self._markup = page, source.page
+        self._visible = page.title, page.text, page.left_out, source.page
         self._title = _folded_title(page.title)
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
@@ -209,8 +209,7 @@ class Page:
     @property
     def _shown(self) -> list[Text]:
         """What is visible; nothing is folded for values that stand in the title."""
-        page = self._page
-        return _shown(page.title, page.text, page.left_out, self._markup)
+        return _shown(*self._visible)
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""

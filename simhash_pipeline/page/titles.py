@@ -101,11 +101,8 @@ def canonical_url(head: Head, url: str | None) -> str | None:
 
     It is the link rel="canonical", or else og:url.
     """
-    links = (
-        href
-        for tag, rel, href, _, _ in head
-        if tag == "link" and rel and "canonical" in rel.lower().split()
-    )
+    rels = ((rel, href) for tag, rel, href, _, _ in head if rel and tag == "link")
+    links = (href for rel, href in rels if "canonical" in rel.lower().split())
     metas = (content for tag, _, _, said, content in head if tag == "meta" and said == "og:url")
     declared = next((said.strip() for said in chain(links, metas) if said and said.strip()), None)
     if declared is None:
