@@ -9,7 +9,7 @@ from simhash_pipeline.item_values import WAITS, has, is_row, names_itself, row_o
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.source import ItemValues
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, View, Visit, visit_key
-from simhash_pipeline.twins import what_it_says
+from simhash_pipeline.twins import says_the_same, what_it_says
 from simhash_pipeline.urls import site_of
 from simhash_pipeline.verdict import Verdict
 
@@ -90,7 +90,8 @@ class RunMemory:
         visit = view.last_visit() if is_first else None
         if visit is None or visit.seen_at >= (self._began or 0):
             return -inf
-        return -inf if what_it_says(page) in (None, visit.said) else visit.seen_at
+        said = what_it_says(page)
+        return -inf if said is None or says_the_same(said, visit.said) else visit.seen_at
 
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""

@@ -320,14 +320,20 @@ class Pair(NamedTuple):
 
 
 def what_it_says(page: StoredPage) -> bytes | None:
-    """8 bytes of what `Pair.is_unchanged` compares at first; None of a row."""
+    """16 bytes of what `Pair.is_unchanged` compares, see `says_the_same`; None of a row."""
     values = page.item_values or NO_VALUES
     if is_row(values):
         return None
+    if page.article is not None:
+        own = (page.article >> ARTICLE_SHIFT).to_bytes(4, "big")
+    else:
+        own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
+    text = own
     if page.item_text is not None and not has(values, PART):
         text = page.item_text + page.title.encode("utf-8", "replace")
-    elif page.article is not None:
-        text = (page.article >> ARTICLE_SHIFT).to_bytes(4, "big")
-    else:
-        text = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
-    return hash_of(values + text)
+    return hash_of(values + text) + hash_of(values + own)
+
+
+def says_the_same(said: bytes, before: bytes) -> bool:
+    """Whether the item's text is as it was, or the article: a box in either may have changed."""
+    return said[:8] == before[:8] or said[8:] == before[8:]

@@ -123,3 +123,15 @@ def test_two_items_of_one_run_say_what_they_like(nights: Nights) -> None:
         assert [judge.judge(*each).dropped for each in pages] == [False, True, True]
     assert [each.dropped for each in nights.crawl(*pages[1:])] == [True, True]
     assert not nights.crawl(pages[2])[0].dropped  # alone it is an edit of the first
+
+
+def test_a_box_that_a_loose_selector_takes_in_is_no_edit(nights: Nights) -> None:
+    """The text of its item says another number each night, its article the same."""
+    old = paragraphs(9)
+    new = [f"{old[0]} {NEWS}", *old[1:]]
+    nights.crawl((WIRE, at_wire(old)), text=old)
+    for night, texts, is_edited in ((1, old, False), (2, old, False), (3, new, True)):
+        box = f"{night}4567 reads"
+        page = at_paper(texts, f"<p>{box}</p>")
+        (own,) = nights.crawl((OWN, page), text=[" ".join([box, *texts])])
+        assert own.dropped is not is_edited

@@ -132,7 +132,7 @@ class Visit(NamedTuple):
 
     namespace: str
     key: bytes  # see `visit_key`
-    said: bytes  # 8 bytes: see `twins.what_it_says`
+    said: bytes  # 16 bytes: see `twins.what_it_says`
     seen_at: float  # Unix seconds; `expire` goes by it
 
 
