@@ -60,7 +60,7 @@ function binned(counts) {
   return bins;
 }
 
-// Drops and pages kept though near, each in shares of its own.
+// Drops and pages kept though near.
 function distances(place, dropped, kept, threshold) {
   const series = [["dropped", binned(dropped)], ["kept", binned(kept)]].filter(([, bins]) => bins.some((bin) => bin.pages));
   const label = say("Drops and pages kept though near, by content distance, a bar for each; the table after it has the numbers.");
@@ -68,8 +68,8 @@ function distances(place, dropped, kept, threshold) {
   const draw = (width, height) => {
     const foot = 40, head = 34, step = width / names.length, tall = height - foot - head;
     const wide = Math.min((step * 0.94) / series.length, 30), marks = [];
+    const most = Math.max(...series.flatMap(([, bins]) => bins.map((bin) => bin.pages)));
     series.forEach(([kind, bins]) => {
-      const most = Math.max(...bins.map((bin) => bin.pages));
       bins.forEach((bin, at) => {
         if (!bin.pages) return;
         const long = Math.max(3, (bin.pages / most) * tall), top = head + tall - long;
@@ -93,7 +93,7 @@ function distances(place, dropped, kept, threshold) {
   };
   const rows = names.map((name, at) => [name, ...series.map(([, bins]) => bins[at].pages)]);
   const says = { dropped: say("dropped"), kept: say("kept though near") };
-  chart(place, 230, label, draw, table(say("Pages by content distance"), [say("bits apart"), ...series.map(([kind]) => says[kind])], rows));
+  chart(place, 320, label, draw, table(say("Pages by content distance"), [say("bits apart"), ...series.map(([kind]) => says[kind])], rows));
   place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${says[kind]} `])));
 }
 
