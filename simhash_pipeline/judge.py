@@ -23,7 +23,7 @@ from simhash_pipeline.page import titles
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import RepeatedText, teaches_repeated_text
+from simhash_pipeline.repeated_text import RepeatedText, copies_on, teaches_repeated_text
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -145,7 +145,8 @@ class Judge(AbstractContextManager["Judge"]):
         if verdict.gives_values and page.item_values is not None:
             self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
         if verdict.new_sentences is not None:
-            self.repeated_text.learn_copy(page.namespace, page.site, verdict.new_sentences)
+            on_sites = copies_on(page.site, site_of(verdict.twin_key or ""))
+            self.repeated_text.learn_copy((page.namespace, on_sites), verdict.new_sentences)
         if blocks and teaches_repeated_text(verdict):
             self.repeated_text.learn(host, page.structure, blocks)
         return verdict

@@ -104,9 +104,12 @@ def template_of(structure: int | None, templates: bytes) -> Template:
     return next((one for one in unpacked(templates) if one.fits(structure)), UNKNOWN)
 
 
-def copies_on(site: str) -> str:
-    """In place of a host: where it is learnt of a site's copies in two templates how they vary."""
-    return f"copies on {site}"
+def copies_on(site: str, other: str) -> str:
+    """In place of a host: where it is learnt how scraped texts of two sites' copies vary.
+
+    Of one site, of its copies in two templates.
+    """
+    return f"copies on {' and '.join(sorted({site, other}))}"
 
 
 def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
@@ -194,9 +197,8 @@ class RepeatedText:
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
 
-    def learn_copy(self, namespace: str, site: str, new_sentences: Collection[int]) -> None:
-        """Count the sentences that a copy's text has and another's, in another template, hasn't."""
-        host = (namespace, copies_on(site))
+    def learn_copy(self, host: Host, new_sentences: Collection[int]) -> None:
+        """Count the sentences that a copy's text has and the other's hasn't; see `copies_on`."""
         varies = not self.template(host, None).counts.keys() >= {*new_sentences}
         self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies])
 

@@ -129,24 +129,28 @@ class Pair(NamedTuple):
     def new_sentences(self) -> frozenset[int] | None:
         """Those of its item's text that the other item's lacks; None if that says nothing.
 
-        In one structure `_have_two_texts` decides, and on two sites the main texts do.
+        In one structure of a site `_have_two_texts` decides.
         """
         mine, others = self.page.item_sentences, self.other.item_sentences
         bits = structure_bits(self.page.structure, self.other.structure)
-        if not (self.of_one_site and mine and others) or bits <= SAME_FIELDS_BITS:
+        if not (mine and others) or (self.of_one_site and bits <= SAME_FIELDS_BITS):
             return None
         return new_sentences(mine, others)
 
     def _has_news(self) -> bool:
         """Whether one of its new sentences counts.
 
-        It doesn't where copies in two templates of the site repeat it, or a third of them have
-        some of their own: then what was scraped isn't the article alone.
+        It doesn't where such copies repeat it, or a third of them have some of their own: then what
+        was scraped isn't the article alone. Of two sites, which often edit what they share, it must
+        be known that seven of eight copies have none.
         """
-        copies = template_of(None, self.repeated_text(copies_on(self.page.site)))
+        on_sites = copies_on(self.page.site, self.other.site)
+        copies = template_of(None, self.repeated_text(on_sites))
+        if not self.of_one_site and copies is UNKNOWN:
+            return False
         if not (self.new_sentences() or frozenset()).difference(copies.counts):
             return False
-        return copies.counts.get(TEXTS_VARY, 0) <= copies.pages / 3
+        return copies.counts.get(TEXTS_VARY, 0) <= copies.pages / (3 if self.of_one_site else 8)
 
     def _either_is_part(self) -> bool:
         return has(self.page.item_values, PART) or has(self.other.item_values, PART)

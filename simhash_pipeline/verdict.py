@@ -61,7 +61,7 @@ class Verdict:
     rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
     min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
     differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
-    # Of a copy in another template the sentences of its item's text that the twin's lacks
+    # Of a copy, but in one structure of a site: its item's sentences that the twin's lacks
     new_sentences: frozenset[int] | None = field(default=None, compare=False)
     # What of a known page has changed: fields of its item, or else its texts
     changed: tuple[str, ...] = field(default=(), compare=False)

@@ -40,6 +40,7 @@ from simhash_pipeline.item_values import (
 from simhash_pipeline.on_page import _DECIMALS, Text, _shown
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.visible import MAIN
+from simhash_pipeline.run_memory import RunMemory
 from tests.crawl.trap_site import prose
 
 if TYPE_CHECKING:
@@ -325,6 +326,26 @@ def test_a_sentence_that_copies_in_two_templates_repeat_is_none_of_theirs() -> N
 def test_texts_of_copies_that_all_differ_say_nothing() -> None:
     """A selector that takes in a box: eight copies come out, and then what was so before."""
     assert _crawled(lambda n: f"<p>Our offer of {n} o'clock costs {n + 7} euros.") == (8, False)
+
+
+@pytest.mark.parametrize(
+    ("copies", "more", "is_out"), [(9, "", True), (3, "", False), (9, "by Jo", False)]
+)
+def test_an_update_is_kept_beside_a_reprint_of_a_site_that_edits_none(
+    copies: int, more: str, is_out: bool
+) -> None:
+    """Whether it does is known of eight reprints at least."""
+    with Judge() as judge:
+        for n in range(copies):
+            story = [text.replace("hall", f"house {n}{n}, hall") for text in STORY]
+            reprint = [f"{story[0][:-1]} {n}{n} {more}.", *story[1:]] if more else story
+            html = PRINTED.format("".join(f"<p>{text}" for text in reprint))
+            judge.judge(f"http://wire.example/{n}", html, {"text": "\n".join(reprint)})
+            assert _judged(judge, n, FRAME, story).dropped
+        # The store remembers; this run has seen no first copy of the story.
+        judge.memory = RunMemory(None)
+        story.append("The museum closed an hour after this report appeared, said its director.")
+        assert _judged(judge, copies, FRAME, story).dropped is not is_out
 
 
 def test_bylines_and_links_of_a_text_are_no_sentences() -> None:

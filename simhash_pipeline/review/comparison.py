@@ -49,7 +49,7 @@ def verdict_on(
     `names` are fields of their items, which the verdict may name.
     """
     with open_store("memory:") as alone:
-        for host in (page.host, other.host, copies_on(page.site)):
+        for host in (page.host, other.host, copies_on(page.site, other.site)):
             repeated_text = store.repeated_text(page.namespace, host)
             alone.put_repeated_text(page.namespace, host, repeated_text)
         judge = Judge(alone, options)
