@@ -13,7 +13,8 @@ pages have. A store keeps of an item
               zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
-Values of names that share a byte are hashed together.
+Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
+its sentences: see `sentences_of`.
 """
 
 from __future__ import annotations

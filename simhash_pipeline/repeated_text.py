@@ -7,6 +7,8 @@ twins.py. There an equal block proves nothing if it is recurring, and a differin
 if it is repeated. So only who can write on half of a template's last pages hides a difference.
 Newer pages take the place of older ones, also of those that another process has counted: what is no
 longer repeated counts again. Fingerprints never depend on any of it.
+
+What scraped texts of copies repeat is learnt likewise, by the sites of both: see `copies_on`.
 """
 
 from __future__ import annotations

@@ -144,11 +144,12 @@ class Pair(NamedTuple):
         was scraped isn't the article alone. Of two sites, which often edit what they share, it must
         be known that seven of eight copies have none.
         """
+        if not (new := self.new_sentences()):
+            return False  # without a look-up, as of most copies
         on_sites = copies_on(self.page.site, self.other.site)
         copies = template_of(None, self.repeated_text(on_sites))
-        if not self.of_one_site and copies is UNKNOWN:
-            return False
-        if not (self.new_sentences() or frozenset()).difference(copies.counts):
+        is_known = self.of_one_site or copies is not UNKNOWN
+        if not is_known or copies.counts.keys() >= new:
             return False
         return copies.counts.get(TEXTS_VARY, 0) <= copies.pages / (3 if self.of_one_site else 8)
 
