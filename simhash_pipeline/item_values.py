@@ -1,11 +1,11 @@
 """What an item says, as a witness beside its page: values that stand on the page, and its text.
 
 The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
-the page that it was scraped from (see on_page.py), or was asked for; in pages of one structure also
-if no page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template
-whose items have one differing value of one name are two things; where the templates differ, the
-same selectors may find other parts of the page, and two values must differ, or a number that both
-pages have. A store keeps of an item
+the page that it was scraped from (see on_page.py), or was asked for; in one template also if no
+page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
+items have one differing value of one name are two things; where the templates differ, the same
+selectors may find other parts of the page, and two values must differ, or a number that both pages
+have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which bits are
@@ -478,13 +478,18 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     elif structure_bits <= SAME_FIELDS_BITS and not brings:
         lacking = bytes(name for name in lacking if name not in its)
     elif not brings:
-        # In another template a selector that found nothing had another answer.
         lacking = b""
-        other = bytes(n for n in other if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
+        is_out = _is_nothing if structure_bits <= MAX_DISTANCE_BITS else _is_unseen
+        other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
         are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
         is_clear = structure_bits <= MAX_DISTANCE_BITS or len(other) > 1 or are_numbers
         other = other if is_clear else b""
     return bytes(dict.fromkeys(asked + other + lacking))
+
+
+def _is_nothing(value: bytes) -> bool:
+    """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
+    return value in (_value_of([f"{_UNSEEN}false"], 0), _value_of([_NOTHING], 0))
 
 
 def _is_unseen(value: bytes) -> bool:

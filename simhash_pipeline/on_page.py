@@ -1,9 +1,8 @@
-"""Whether a value of an item is on its page: visible, or in the source, and in which notation.
+"""Whether a value of an item is on its page: visible, or in the source.
 
-A number may have other joints and zeros, a unit that touches it, or count cents; a date may be in
-another order, without its year, or in another time zone. Numbers of comments and ages are no values
-(see counters.py), nor are parts of the page's own address, or what crawls add: times of today,
-digests, UUIDs.
+A number may have other joints and zeros, or a unit that touches it; a date may have a time behind
+it, or be in seconds. Numbers of comments and ages are no values (see counters.py), nor are parts of
+the page's own address, or what crawls add: times of today, digests, UUIDs.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime
 from functools import cached_property, lru_cache
 from itertools import islice
 from urllib.parse import unquote, urlsplit
@@ -30,9 +29,6 @@ _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows n
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 _MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
 _MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
-_MOST_PARTS, _MOST_JOINED = 50, 1_000  # of a value that is joined, and its characters
-_MOST_TAG = 1_000  # characters between a text and its tag
-_LEAST_RESPELLED = 6  # letters and digits that stand nowhere by chance
 MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _LETTER = r"[^\W_\u2e80-\U0010ffff]"
 # What an index has: a row of letters, in which nothing but its whole is found, or two characters.
@@ -47,7 +43,6 @@ _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_TIME = re.compile(r"(\d\d):(\d\d)(?::00)?")
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
 )
@@ -58,34 +53,15 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*"
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
-_MAGNITUDES = {
-    **dict.fromkeys(("k", "kg", "km", "tsd", "thousand"), 3),
-    **dict.fromkeys(("m", "mio", "mln", "million", "millionen"), 6),
-    **dict.fromkeys(("bn", "mrd", "billion"), 9),
-    **dict.fromkeys("万萬", 4),
-    **dict.fromkeys("亿億", 8),
-}
-_SHORTENED = re.compile(  # 45k, 1.25M, 3,5 Mio., 1.2万
-    rf"(?<![A-Za-z\d.,])(\d+)(?:[.,](\d{{1,3}}))? ?({'|'.join(_MAGNITUDES)})(?![a-z\d])"
-)
-_PERCENT = re.compile(r"(?<![\d.,])(\d{1,3})(?:[.,](\d{1,2}))? ?%")
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 # A number alone or with its currency: €12.50, 12.50 EUR.
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
 )
 _MOST_AMOUNT = 40  # characters
-# Between the parts of "Blue / XL", "Stockholm, SE" and of lists.
-_JOINED = re.compile(r"\s*\n\s*|\s+[/|·–—-]\s+|[,;:]\s+")
-_LABEL = re.compile(
-    r"""\s(?:alt|aria-label|content|title)\s?=\s?(?:"([^"<>]{1,90})"|'([^'<>]{1,90})')"""
-)
-_DECIMALS = re.compile(r"\.?(\d{0,99})")
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-_OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
 _IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
-_UNSEEN_TAGS = ("<script", "<style", "<!--", "<template", "<noscript")
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -114,11 +90,6 @@ class Text:
     def _uncounted(self) -> frozenset[str]:
         lines = self.text.splitlines()
         return _numbers_in("\n".join(map(_uncounted, lines)))
-
-    @cached_property
-    def letters(self) -> str:
-        """Its letters and digits alone."""
-        return _letters_of(self.text)
 
     def line_at(self, place: int) -> str:
         first, last = self.text.rfind("\n", 0, place) + 1, self.text.find("\n", place)
@@ -169,13 +140,8 @@ class Text:
 
 
 def _numbers_in(text: str) -> frozenset[str]:
-    """Without joints; 45k is 45 and 45000, 15 % is 15 and 0.15."""
-    found = {number.translate(_JOINTS) for number in _NUMBER.findall(text)}
-    for whole, fraction, magnitude in _SHORTENED.findall(text):
-        found.add(f"{whole}{fraction.ljust(_MAGNITUDES[magnitude], '0')}")
-    for whole, fraction in _PERCENT.findall(text):
-        found.add(f"{whole:0>3}{fraction}".rstrip("0"))
-    return frozenset(found)
+    """Without joints."""
+    return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(text))
 
 
 def _runs(text: str) -> Iterator[tuple[str, int]]:
@@ -214,7 +180,7 @@ class Page:
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := path_of(text):
-            if self.is_own_address(text) or not (self.holds(path) or self.holds(unquote(path))):
+            if self.is_own_address(text) or not any(map(self.holds, (path, unquote(path), text))):
                 return ""
             return self._foreign(text) or path
         if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
@@ -223,15 +189,14 @@ class Page:
             return plain
         if any(shown.has(plain) for shown in self._shown):
             return ""  # in a counter
-        if self._shows_number(text) or self._shows_time(text):
+        if self._shows_number(text):
             return plain
         if self.is_own_address(text):
             # All that an element says, as an option does, which isn't visible.
             word = text.lower()
             found = (held.startswith(f">{word}<", place - 1) for held, place in self._held(word))
             return plain if any(found) else ""
-        is_held = self.holds(text) or self._holds_number(text) or self._holds_date(text)
-        return plain if is_held or self._is_joined(text) or self._is_respelled(text) else ""
+        return plain if self.holds(text) or self._holds_date(text) else ""
 
     def _foreign(self, url: str) -> str:
         """A link to another site as it is, but for an image's and long tokens; "" for others."""
@@ -240,24 +205,6 @@ class Page:
             return ""
         asked = (each for each in parts.query.split("&") if len(each) < _TOKEN_CHARS)
         return f"{parts.netloc}/{parts.path.strip('/')}?{'&'.join(asked)}"
-
-    def _is_joined(self, text: str) -> bool:
-        """Whether it has parts, and each stands on the page: those of a list, or "Blue / XL"."""
-        parts = _JOINED.split(text) if len(text) <= _MOST_JOINED else []
-        return 1 < len(parts) <= _MOST_PARTS and all(
-            self.witnessed(part, folded_value(part)) for part in parts
-        )
-
-    def _is_respelled(self, text: str) -> bool:
-        """Whether its letters and digits are here with other signs: WX1200 as WX-1200.
-
-        The crawl's day, which names a run, may stand here, too.
-        """
-        letters = _letters_of(folded(text))
-        is_short = len(letters.encode("utf-8", "replace")) < _LEAST_RESPELLED
-        if is_short or is_of_the_crawl(text) or _names_today(letters):
-            return False
-        return any(letters in each.letters for each in self._shown) or self.holds(letters)
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
@@ -273,69 +220,15 @@ class Page:
         return self._title.shows(words) or any(each.shows(words) for each in self._shown)
 
     def _shows_number(self, text: str) -> bool:
-        """Whether a number is visible in another notation, as 1,299.00, or in a label's text."""
+        """Whether a number is visible in another notation, as 1,299.00."""
         spelled_so = {each.translate(_JOINTS) for each in (text, _number(text))}
         digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
         found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
-        return any(each.has_number(found) for each in (*self._shown, _labels(self._source)))
-
-    def _shows_time(self, text: str) -> bool:
-        """Whether a time is visible, or a date's day and year or time; pages may leave out years.
-
-        Today may be that of the crawl, if its seconds aren't zero.
-        """
-        if time_of_day := _TIME.fullmatch(text):
-            return self._shows_clock(*time_of_day.groups())
-        found = _ISO_DATE.match(text)
-        if found is None:
-            return False
-        clock = _CLOCK.match(text, found.end())
-        is_at = clock is not None and self._shows_clock(*clock.groups())
-        if found[0] in _days_about_now():
-            return is_at
-        year, month, day = found.groups()
-        m, d = month.lstrip("0"), day.lstrip("0")
-        has_day = any(map(self._stands, (day, d))) or any(
-            each.has_number({day, d}) for each in self._shown
-        )
-        if has_day and (is_at or self._stands(year)):
-            return True
-        pairs = (day, month), (month, day), (d, m), (m, d)
-        short = (f"{a}{sign}{b}{sign}{year[2:]}" for a, b in pairs for sign in "/.-")
-        return any(map(self._stands, short))
-
-    def _shows_clock(self, hour: str, minute: str) -> bool:
-        """Whether a time of the day is visible: 19:30 as 7.30pm, 19:00 as 7 pm."""
-        hours = {hour, hour.lstrip("0") or "0", str((int(hour) - 1) % 12 + 1)}
-        forms = [f"{each}{sign}{minute}" for each in hours for sign in ":.h"]
-        forms += [f"{form}{half}" for form in forms for half in ("am", "pm")]
-        if minute == "00":
-            words = ("am", " am", "pm", " pm", "h", " h", " uhr")
-            forms += [f"{each}{word}" for each in hours for word in words]
-        return any(map(self._stands, forms))
+        return any(each.has_number(found) for each in self._shown)
 
     def holds(self, text: str) -> bool:
-        """Whether its source has it by itself; a short one between marks of HTML or JSON."""
-        text = text.lower()
-        return any(
-            len(text) >= SHORT_VALUE_CHARS
-            or _is_marked(source, place, place + len(text))
-            or _is_between_tags(source, place, place + len(text))
-            for source, place in self._held(text)
-        )
-
-    def _holds_number(self, text: str) -> bool:
-        """Whether its source has a number with other zeros, between marks; or it counts cents."""
-        number = _number(text)
-        return any(
-            (decimals := _DECIMALS.match(source, place + len(whole))) is not None
-            and decimals[1].rstrip("0") == fraction.rstrip("0")
-            and _is_marked(source, place, decimals.end())
-            for spelled_so in (number, *_hundredth_and_hundredfold(number))
-            for whole, point, fraction in [spelled_so.partition(".")]
-            if whole.isdigit()
-            for source, place in self._held(f"{whole}{point}")
-        )
+        """Whether its source has it by itself."""
+        return len(text) >= SHORT_VALUE_CHARS and any(True for _ in self._held(text.lower()))
 
     def _holds_date(self, text: str) -> bool:
         """Whether its source has a date, with a time or another one, or as seconds of 1970.
@@ -354,17 +247,16 @@ class Page:
         )
 
     def _holds_instant(self, text: str) -> bool:
-        """Whether its source has a time as seconds since 1970, or in another time zone."""
-        at = _instant_of(time := _ISO_TIME.match(text))
-        if time is None or at is None or text[:10] in _days_about_now():
+        """Whether its source has a time as seconds or milliseconds since 1970."""
+        if (found := _ISO_TIME.match(text)) is None:
             return False
-        secs = str(int(at.timestamp()))
-        if self.holds(secs) or self.holds(f"{secs}000"):
-            return True
-        days = [at + timedelta(days=days) for days in (-1, 0, 1)] if time[4] else []
-        begun = {day.strftime("%Y-%m-") for day in days}
-        found = (_ISO_TIME.match(*each) for month in begun for each in self._held(month))
-        return any(each is not None and each[4] and _instant_of(each) == at for each in found)
+        day, clock, secs, zone = found.groups()
+        spelled_so = f"{day} {clock}:{secs or '00'}{(zone or 'Z').upper()}"
+        try:
+            at = int(datetime.strptime(spelled_so, "%Y-%m-%d %H:%M:%S%z").timestamp())
+        except (ValueError, OverflowError):
+            return False
+        return self.holds(str(at)) or self.holds(f"{at}000")
 
     def _held(self, word: str) -> Iterator[tuple[str, int]]:
         """Where its source has a word, without case."""
@@ -385,12 +277,14 @@ class Page:
     def lacks(self, text: str, plain: str) -> bool:
         """Whether it stands nowhere here, not in a counter either, and is nothing of the crawl.
 
-        Ages become days of a time: its seconds are those of the crawl.
+        Ages become days of a time: its seconds are those of the crawl. A time of today counts if
+        the page shows its clock.
         """
-        if _names_today(_letters_of(text)) or not self.is_brought(text):
+        time_of = _ISO_TIME.match(text)
+        if (time_of and time_of[3] not in (None, "00")) or self.is_own_address(text):
             return False
-        if (time_of := _ISO_TIME.match(text)) and time_of[3] not in (None, "00"):
-            return False
+        if _names_today(_letters_of(text)) or is_of_the_crawl(text):
+            return time_of is not None and self._stands(time_of[2])
         number = _number(text).translate(_JOINTS)
         return not any(each.has(plain) or number in each.numbers for each in self._shown)
 
@@ -423,33 +317,6 @@ def _sources(held: bytes | str) -> list[Text]:
     return [Text(each.lower()) for each in dict.fromkeys((source, plain))]
 
 
-@lru_cache(maxsize=2)
-def _labels(held: bytes | str) -> Text:
-    """What attributes say to readers: "4.5 out of 5 stars"."""
-    found = _LABEL.findall(_sources(held)[-1].text)
-    return Text(folded("\n".join(first or second for first, second in found)))
-
-
-def _is_marked(source: str, place: int, end: int) -> bool:
-    """Whether it is between marks of HTML or JSON."""
-    return (
-        source[max(0, place - 2) : place].strip()[-1:] in _OPENS and source[end : end + 1] in _ENDS
-    )
-
-
-def _is_between_tags(source: str, place: int, end: int) -> bool:
-    """Whether it is in a text of the page, which that of another element may touch."""
-    opened = source.rfind(">", max(0, place - _MOST_TAG), place) + 1
-    tag = source.rfind("<", max(0, opened - _MOST_TAG), opened)
-    closed = source.find("<", end, end + _MOST_TAG)
-    if opened == 0 or tag < 0 or closed < 0 or source.startswith(_UNSEEN_TAGS, tag):
-        return False
-    text = source[opened:closed]
-    if "<" in text or ">" in text:
-        return False
-    return source[place:end] in without_counters(text, is_main=False, is_above=False)
-
-
 def _number(text: str) -> str:
     """A number without its currency, and without zeros after its point; "" for another text."""
     amount = _AMOUNT.fullmatch(text)
@@ -460,31 +327,6 @@ def _number(text: str) -> str:
 def is_amount(text: str) -> bool:
     """Whether it is a number, alone or with its currency."""
     return len(text) <= _MOST_AMOUNT and _AMOUNT.fullmatch(text.upper()) is not None
-
-
-def _hundredth_and_hundredfold(number: str) -> list[str]:
-    """A price in cents as one in euros, and one in euros, of one at least, in cents."""
-    whole, _, fraction = number.partition(".")
-    if not whole.isdigit() or len(fraction) > 2:
-        return []
-    found = [f"{whole}{fraction.ljust(2, '0')}"] * (whole != "0")
-    return found if fraction else [*found, f"{whole[:-2]}.{whole[-2:]}"]
-
-
-def _instant_of(time: re.Match[str] | None) -> datetime | None:
-    """In UTC, without fractions of a second, as that of no time zone is; None of no time.
-
-    (`datetime.fromisoformat` reads other times in each Python.)
-    """
-    if time is None:
-        return None
-    day, clock, secs, zone = time.groups()
-    spelled_so = f"{day} {clock}:{secs or '00'}{(zone or 'Z').upper()}"
-    try:
-        at = datetime.strptime(spelled_so, "%Y-%m-%d %H:%M:%S%z").astimezone(timezone.utc)
-    except (ValueError, OverflowError):
-        return None
-    return at if 1970 <= at.year < 9999 else None
 
 
 def _letters_of(text: str) -> str:
