@@ -5,8 +5,9 @@
 FOLDER holds versions.zip, syndicated.zip, articles.zip and templates.zip, and pagetypes.zip where
 that is at hand; ../shared/data where that is there. Without it the same table is made of pages that
 the project makes itself from its demo site. Sites that are made around one mistake each come with
-both (`made_sites.py`), as do pages that a name alone tells apart (`made_names.py`), and texts
-(`made_texts.py`). Prints one table; exit status 1 when a value is below its floor.
+both (`made_sites.py`), as do pages with items (`made_items.py`), pages that a name alone tells
+apart (`made_names.py`), and texts (`made_texts.py`). Prints one table; exit status 1 when a value
+is below its floor.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tests.quality.floors import (
     verdict,
     write_floors,
 )
+from tests.quality.made_items import MADE_ITEMS, item_digest, item_rows
 from tests.quality.made_names import MADE_NAMES, name_digest, name_rows
 from tests.quality.made_rows import MADE, made_digest, made_rows
 from tests.quality.made_texts import MADE_TEXTS, text_digest, text_rows
@@ -57,8 +59,9 @@ def main() -> int:
     else:
         rows = list(all_rows(folder, Work.on_every_core()))
         digests = {name: Corpus(folder / name).digest() for name in {row.corpus for row in rows}}
-    rows += [*made_rows(), *name_rows(), *text_rows()]
-    digests |= {MADE: made_digest(), MADE_NAMES: name_digest(), MADE_TEXTS: text_digest()}
+    rows += [*made_rows(), *item_rows(), *name_rows(), *text_rows()]
+    digests |= {MADE: made_digest(), MADE_ITEMS: item_digest()}
+    digests |= {MADE_NAMES: name_digest(), MADE_TEXTS: text_digest()}
     floors = read_floors()
     if arguments.pin or arguments.accept_lower:
         floors = _pinned_anew(rows, digests, floors, lower=arguments.accept_lower)

@@ -5,8 +5,8 @@
 FOLDER holds the labelled pairs of `tests.quality`, of which few are judged; without it made pages
 are judged alone. Counted are the copies that are found and the pages that are kept with the rule
 and not without it, and what it costs of both. --write puts the table into benchmarks/rules.md.
-Exit status 1 when there is a rule that no row misses: it has to go. Rules of settings and of items
-aren't listed, as these pages have none.
+Exit status 1 when there is a rule that no row misses: it has to go. Rules of settings aren't
+listed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from simhash_pipeline import (
     Fingerprinter,
     PageFingerprint,
     candidates,
+    item_values,
     judge,
+    on_page,
     specific_text,
     twins,
 )
@@ -37,6 +39,7 @@ from simhash_pipeline.repeated_text import NO_BLOCKS
 from tests.documents import ROOT
 from tests.quality import made_rows, made_texts
 from tests.quality.corpora import Corpus, pages_of
+from tests.quality.made_items import item_rows
 from tests.quality.made_names import name_rows
 from tests.quality.measures import OTHER_HOST, Joins, fingerprinted
 from tests.quality.rows import Row, share_row
@@ -80,7 +83,17 @@ RULES: Mapping[str, tuple[str, object]] = {
     "candidates: of one longest paragraph or minhash": ("_by_sketch", _none),
     "candidates: error pages of one pattern": ("_by_error_pattern", _none),
     "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
+    "a scraped value differs": ("Pair.differing_values", lambda _: b""),
+    "scraped values that no page shows": ("_unseen", lambda *_: ""),
+    "0 and False say nothing beside other boxes": ("_is_nothing", _no),
+    "numbers in another spelling": ("Page._shows_number", _no),
+    "what crawls add says nothing": ("_CRAWLS", re.compile("(?!)")),
+    "one scraped text": ("Pair._have_one_text", _no),
+    "two scraped texts": ("Pair._have_two_texts", _no),
+    "a new sentence of a scraped text": ("Pair._has_news", _no),
+    "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
+ROOMS = (judge, candidates, twins, specific_text, titles, item_values, on_page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,7 @@ class Thin(Corpus):
 def rows(folder: Path | None) -> list[Row]:
     """Those that a goal was set for, as others tell neither copies nor other pages."""
     made_rows._SHOP_PAGES, made_texts._TEMPLATES = (50, 200), 3  # type: ignore[assignment]
-    found = [*made_rows.made_rows(), *name_rows(), *made_texts.text_rows()]
+    found = [*made_rows.made_rows(), *item_rows(), *name_rows(), *made_texts.text_rows()]
     if folder is not None:
         found += _labelled_rows(folder)
     return [row for row in found if row.goal is not None]
@@ -114,14 +127,19 @@ def _labelled_rows(folder: Path) -> Iterator[Row]:
                 yield share_row(corpus.name, f"pairs, {hosts}: {word}", "all", hits, 0.0)
 
 
+def owners_of(name: str) -> list[object]:
+    """The modules, or the class, that have a rule by this name."""
+    owner, _, name = name.rpartition(".")
+    owners = [getattr(room, owner, None) for room in ROOMS] if owner else ROOMS
+    return [one for one in owners if hasattr(one, name)]
+
+
 def take_away(name: str, instead: object) -> None:
     """Put something in the place of a rule, wherever it is called by this name."""
-    owner, _, name = name.rpartition(".")
-    rooms = [getattr(judge, owner)] if owner else [judge, candidates, twins, specific_text, titles]
-    rooms = [room for room in rooms if hasattr(room, name)]
-    assert rooms, f"there is no {name}"
-    for room in rooms:
-        setattr(room, name, instead)
+    found = owners_of(name)
+    assert found, f"there is no {name}"
+    for owner in found:
+        setattr(owner, name.rpartition(".")[2], instead)
     specific_text._marked.cache_clear()
 
 

@@ -1,0 +1,241 @@
+"""What the judge makes of made pages with items: updates and other things kept, and copies found.
+
+    python -m tests.quality.made_items
+
+prints these rows alone; they need no folder of pages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any
+
+import lxml.html
+
+from simhash_pipeline import Judge
+from tests.quality import made_sites as made
+from tests.quality.floors import read_floors, table
+from tests.quality.rows import Row, share_row
+
+MADE_ITEMS = "made items"
+_STORIES = 90
+_KNOWN = 60  # of them are met with their copies before any is updated
+_PRODUCTS = 30
+# What is scraped as the text: the article's paragraphs, or all that the page shows, with its boxes.
+_SHAPES = ("paragraphs", "all text")
+_BESIDE = ("print", "amp", "wire")
+_FOUND_GOALS = {"paragraphs": 0.9, "all text": 0.8}
+_BOXED = "one thing at two addresses, reviews beside the second: found"
+_BOXED_GOAL = 0.4  # the page speaks, too
+
+
+@dataclass(frozen=True, slots=True)
+class Scraped:
+    """A page and what a spider made of it."""
+
+    page: made.MadePage
+    item: Mapping[str, Any]
+
+
+def item_rows() -> Iterator[Row]:
+    """Shares of items that are kept, as they must, and of copies that are found."""
+    for shape in _SHAPES:
+        for kind in _BESIDE:
+            measure = f"stories and {kind} copies, {shape} scraped: found"
+            yield _row(measure, _found(_known(kind, shape)), _FOUND_GOALS[shape])
+    for kind in _BESIDE:
+        for change in ("a sentence more", "a number corrected"):
+            measure = f"{change}, beside a {kind} copy: kept"
+            yield _row(measure, _updates_kept(kind, change), 0.9)
+    for change in ("a sentence more", "a number corrected", "a name corrected"):
+        yield _row(f"{change}, at a new address: kept", _second_kept(_edited(change)), 0.95)
+    for name, pairs in _products().items():
+        goal = _BOXED_GOAL if name == _BOXED else 0.95 if name.endswith("kept") else 0.9
+        hits = _second_kept(pairs)
+        yield _row(name, hits if name.endswith("kept") else [1 - hit for hit in hits], goal)
+
+
+def item_digest() -> str:
+    """SHA-256 of pages and items: floors hold for these very ones."""
+    digest = hashlib.sha256()
+    scraped = chain(
+        *(_known(kind, shape) for kind in _BESIDE for shape in _SHAPES),
+        *(pair for pairs in _products().values() for pair in pairs),
+        (_story(number, change=change) for number in range(3) for change in _CHANGES),
+    )
+    for one in scraped:
+        digest.update(f"{one.page.url} {one.page.html} {one.item}".encode())
+    return digest.hexdigest()
+
+
+def _row(measure: str, hits: Sequence[float], goal: float) -> Row:
+    return share_row(MADE_ITEMS, measure, "all", hits, goal)
+
+
+def _judged(scraped: Sequence[Scraped]) -> list[bool]:
+    """Whether each is kept, after those before it."""
+    with Judge() as judge:
+        return [not judge.judge(one.page.url, one.page.html, one.item).dropped for one in scraped]
+
+
+def _found(known: Sequence[Scraped]) -> list[float]:
+    """1.0 for each copy that is dropped: every second one is."""
+    return [float(not kept) for kept in _judged(known)[1::2]]
+
+
+def _updates_kept(kind: str, change: str) -> list[float]:
+    """1.0 for each updated story that is kept though its copy came first."""
+    after = [
+        one
+        for number in range(_KNOWN, _STORIES)
+        for one in (_copy(number, kind, "paragraphs"), _story(number, change=change))
+    ]
+    kept = _judged([*_known(kind, "paragraphs"), *after])
+    return [float(hit) for hit in kept[-len(after) + 1 :: 2]]
+
+
+def _second_kept(pairs: Sequence[Sequence[Scraped]]) -> list[float]:
+    """1.0 for each second page that is kept: one judge for a pair."""
+    return [float(_judged(pair)[1]) for pair in pairs]
+
+
+# --- stories
+
+_CHANGES = ("", "a sentence more", "a number corrected", "a name corrected")
+
+
+@cache
+def _known(kind: str, shape: str) -> Sequence[Scraped]:
+    """Stories and, after each, its copy."""
+    return [
+        one
+        for number in range(_KNOWN)
+        for one in (_story(number, shape=shape), _copy(number, kind, shape))
+    ]
+
+
+def _written(number: int, change: str = "") -> tuple[str, list[str]]:
+    """The title and the paragraphs of a story."""
+    chance = made._chance(f"items {number}")
+    title, length = made._title(chance), chance.randint(90, 400)
+    name = "Ms Kowalska" if change == "a name corrected" else "Ms Bellamy"
+    deaths = 14 if change == "a number corrected" else 12
+    text = [made._prose(chance, length // 3) for _ in range(3)]
+    text[1] += f" The fire left {deaths + number} people without a home, {name} said."
+    if change == "a sentence more":
+        text.append(made._prose(chance, 12))
+    return title, text
+
+
+def _story(number: int, *, change: str = "", shape: str = "paragraphs") -> Scraped:
+    title, text = _written(number, change)
+    path = f"story-{number}{change.replace(' ', '-')}"
+    page = made._page("news-example.org", path, title, made._paragraphs(text))
+    return _scraped(page, title, text, shape)
+
+
+def _copy(number: int, kind: str, shape: str) -> Scraped:
+    title, text = _written(number)
+    if kind == "wire":
+        body = f"<h2>{title}</h2><p>By our agency</p>{made._paragraphs(text)}"
+        page = made._bare("wire-example.org", number, title, body)
+    else:
+        page = made._copy(kind, number, title, text, "")
+    return _scraped(page, title, text, shape)
+
+
+def _scraped(page: made.MadePage, title: str, text: Sequence[str], shape: str) -> Scraped:
+    if shape == "all text":
+        body = next(lxml.html.document_fromstring(page.html).iter("body"))
+        text = [str(each).strip() for each in body.itertext()]
+    return Scraped(page, {"title": title, "text": "\n".join(filter(None, text))})
+
+
+def _edited(change: str) -> list[Sequence[Scraped]]:
+    return [(_story(n), _story(n, change=change)) for n in range(_STORIES - _KNOWN)]
+
+
+# --- products
+
+# What the page shows and the value of it, for two things.
+_VALUES: Mapping[str, tuple[tuple[str, str], tuple[Any, Any]]] = {
+    "size": (("<b>41</b>", "<b>42</b>"), ("41", "42")),
+    "price": (("<b>1,299.00 EUR</b>", "<b>1,399.00 EUR</b>"), (1299.0, 1399.0)),
+    "price in source": (("<i data-p='2999'></i>", "<i data-p='3999'></i>"), (29.99, 39.99)),
+    "stars": (("<i class='stars Four'></i>", "<i class='stars Five'></i>"), (4, 5)),
+    "state": (("<i class='on'></i>", "<i class='off'></i>"), ("InStock", "SoldOut")),
+    "day": (("<b>3 May 2024</b>", "<b>4 May 2024</b>"), ("2024-05-03", "2024-05-04")),
+    "colour": (("<i data-c='navy'></i>", "<i data-c='teal'></i>"), ("navy", "teal")),
+    "place": (("<b>Hull</b>", "<b>Rhyl</b>"), ("Hull", "Rhyl")),
+}
+_REVIEW = "<section><h3>Review</h3><blockquote><div><em>Good.</em></div></blockquote></section>"
+
+
+@cache
+def _products() -> Mapping[str, list[Sequence[Scraped]]]:
+    """Pairs of pages of one description, in which a value differs, or nothing but boxes."""
+    rows: dict[str, list[Sequence[Scraped]]] = {}
+    for boxes, beside in ((0, "the same boxes"), (3, "reviews beside the second")):
+        for name, (shown, values) in _VALUES.items():
+            rows[f"another {name}, {beside}: kept"] = [
+                (_product(n, 1, name, shown[0], values[0]), second)
+                for n in range(_PRODUCTS)
+                for second in [_product(n, 2, name, shown[1], values[1], boxes)]
+            ]
+        rows[f"one thing at two addresses, {beside}: found"] = [
+            (_product(n, 1, name, shown[0], values[0]), second)
+            for n in range(_PRODUCTS)
+            for name, (shown, values) in _VALUES.items()
+            for second in [_product(n, 2, name, shown[0], values[0], boxes)]
+        ]
+    shown, values = _VALUES["price"]
+    rows["another price, in a print view: kept"] = [
+        (_product(n, 1, "price", shown[0], values[0]), _printed(n, shown[1], {"price": values[1]}))
+        for n in range(_PRODUCTS)
+    ]
+    image = "<p><img src='/thing.jpg'></p>"
+    answers = {"image": False, "stock": 0, "boxes": 0}  # where a selector finds nothing
+    things = [_product(n, 1, "image", image, True) for n in range(_PRODUCTS)]
+    rows["a thing and its print view, which lacks what was selected: found"] = [
+        (thing, _printed(n, "", answers)) for n, thing in enumerate(things)
+    ]
+    rows["a thing and its page without a menu, which lacks what was selected: found"] = [
+        (thing, _without_menu(thing, answers)) for thing in things
+    ]
+    return rows
+
+
+def _product(n: int, copy: int, name: str, shown: str, value: object, boxes: int = 0) -> Scraped:
+    title, text = _described(n)
+    body = f"<p>{text}</p><p>{shown}</p>{_REVIEW * boxes}"
+    page = made._page("shop-example.org", f"{copy}/thing-{n}", title, body, related="things")
+    # Where the crawl met it says nothing of the thing.
+    item = {"title": title, name: value, "boxes": 3, "position": 7 * copy, "depth": copy}
+    return Scraped(page, item)
+
+
+def _printed(n: int, shown: str, values: Mapping[str, object]) -> Scraped:
+    title, text = _described(n)
+    html = made._copy("print", n, title, [text, shown], "").html
+    page = made.MadePage(f"http://shop-example.org/print/{n}", html)
+    return Scraped(page, {"title": title, **values})
+
+
+def _without_menu(thing: Scraped, values: Mapping[str, object]) -> Scraped:
+    html = re.sub(r"<nav>.*?</nav>|<img.*?>", "", thing.page.html)
+    page = made.MadePage(thing.page.url.replace("/1/", "/app/"), html)
+    return Scraped(page, {**thing.item, **values})
+
+
+def _described(n: int) -> tuple[str, str]:
+    chance = made._chance(f"things {n}")
+    return made._title(chance), made._prose(chance, chance.randint(60, 250))
+
+
+if __name__ == "__main__":
+    print(table(list(item_rows()), read_floors(), {MADE_ITEMS: item_digest()}))
