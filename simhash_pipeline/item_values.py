@@ -37,7 +37,8 @@ from simhash_pipeline import on_page
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.counters import MAX_LINE
-from simhash_pipeline.page.fingerprint import STOPS, PageFingerprint, sentences
+from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
+from simhash_pipeline.page.folding import STOPS
 from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 

@@ -19,7 +19,7 @@ from itertools import islice
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
-from simhash_pipeline.page.counters import without_counters
+from simhash_pipeline.page.counters import is_sentence, without_counters
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
@@ -410,8 +410,11 @@ def unspaced(text: str) -> bytes:
 
 
 def _uncounted(line: str) -> str:
-    """A line without counters and ages; the time of "today, 14:30" isn't the visit's."""
-    left = without_counters(line, is_main=False, is_above=False)
+    """A line without counters and ages; the time of "today, 14:30" isn't the visit's.
+
+    A sentence has none, as "The bill got 51 votes", but one that ends it behind a comma.
+    """
+    left = without_counters(line, is_main=is_sentence(line), is_above=True)
     if left == line:
         return line
     return " ".join([left, *(each for each in _CLOCK_TIME.findall(line) if each not in left)])

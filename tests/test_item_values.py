@@ -635,6 +635,30 @@ def test_a_known_page_has_changed_if_a_value_came_or_went(
     assert verdict.reason == ("changed" if changed else "unchanged")
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("The motion passed by 234 votes to 198.", "The motion passed by 204 votes to 198."),
+        ("Ford has 12 votes, Lund 9 votes.", "Ford has 12 votes, Lund 19 votes."),
+        ("The quake struck 20 minutes ago.", "The quake struck 50 minutes ago."),
+        ("救援人员3小时前抵达现场。", "救援人员5小时前抵达现场。"),
+    ],
+)
+@pytest.mark.parametrize("address", [A, B])
+def test_a_number_in_a_sentence_is_no_counter(one: str, two: str, address: str) -> None:
+    with Judge(unchanged="drop") as judge:
+        judge.judge(A, page(text=f"{SHOE}</p><p>{one}"), {"text": f"{SHOE}\n{one}"})
+        verdict = judge.judge(address, page(text=f"{SHOE}</p><p>{two}"), {"text": f"{SHOE}\n{two}"})
+    assert not verdict.dropped
+
+
+def test_a_counter_behind_a_comma_is_none_of_a_sentence() -> None:
+    with Judge(unchanged="drop") as judge:
+        for line in ("By our staff, 5 hours ago.", "By our staff, 1 day ago."):
+            verdict = judge.judge(A, page(text=f"{line}</p><p>{SHOE}"), {"text": f"{line}\n{SHOE}"})
+    assert verdict.reason == "unchanged"
+
+
 @pytest.mark.parametrize("field", ["+run", "run"])
 def test_a_field_that_is_added_later_counts_from_then_on(field: str) -> None:
     """No page that was stored before says it, so each comes out once more."""

@@ -17,16 +17,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from simhash_pipeline import native
-from simhash_pipeline.page.folding import MARKS
+from simhash_pipeline.page.folding import MARKS, STOPS
 from simhash_pipeline.page.segment import UNSPACED
 
 MAX_LINE = 90  # characters of a line with counters; longer ones are text
 _WORDS = Path(__file__).with_name("counters.txt").read_text("utf-8")
 _LETTER = re.compile(r"\w")
+_STOPPED = re.compile(rf"[.!?…{STOPS}][\"'”’»)」』）]*\s*\Z")
 _SKIPPED = "条條次个個則则件量数數"  # between a number and what it counts, or behind that
 _BEHIND = re.compile(rf"\A\s*[{_SKIPPED}]")
-# After a word "12 345" may be two numbers: "Room 12 345 views".
-_NUMBER = r"(?=\d)(?:(?<!\w )\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,:h]\d+)*)"
+# "12 345" may be two numbers after a word or a sign: "Room 12 345 views", "€49 312 reviews".
+_NUMBER = (
+    r"(?=\d)(?:(?<![^\s(\[|·•:])(?<![\w%$€£¥₩₹₺₽] )\d{1,3}(?: \d{3})+(?!\d)|\d+(?:[.,:h]\d+)*)"
+)
 # A number or time, a word (of scripts without spaces a character), or a mark that parts others.
 _TOKEN = re.compile(
     rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]))?|[천만억](?<=\d.)"
@@ -69,16 +72,20 @@ def doubtful(lines: list[str]) -> list[int]:
 def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     """A short line, in one spelling, without its counters.
 
-    In the main text they go only if nothing else is left, or two are in a line: "42 readers saw it"
-    may be news. Above its first paragraph one goes that ends the line behind a comma, as in "By our
-    staff, 5 hours ago."
+    In the main text they go only if nothing else is left, or two are in a line that is no sentence:
+    "42 readers saw it" may be news. Above its first paragraph one goes that ends the line behind a
+    comma, as in "By our staff, 5 hours ago."
     """
     if len(line) > MAX_LINE or not _has_word(line):
         return line
     left, counters, before = _counted_out(line)
-    if not is_main or counters > 1 or not _LETTER.search(left):
+    if not is_main or (counters > 1 and not is_sentence(line)) or not _LETTER.search(left):
         return left
     return before if is_above else line
+
+
+def is_sentence(line: str) -> bool:
+    return _STOPPED.search(line) is not None
 
 
 def _has_word(line: str) -> bool:

@@ -24,7 +24,7 @@ from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.decode import without_line_ends
-from simhash_pipeline.page.folding import folded, spelled, spelled_lines
+from simhash_pipeline.page.folding import STOPS, folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows, hashed
 from simhash_pipeline.page.parse import elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
@@ -46,7 +46,6 @@ _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds cand
 _WORD = re.compile(r"\w+")
 _NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
-STOPS = "。！？।॥۔؟።፧။។៕།༎։"
 _SENTENCE = re.compile(rf"[^\n.!?{STOPS}]+(?:[.!?](?! )[^\n.!?{STOPS}]*)*[.!?{STOPS}]?")
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(

@@ -68,6 +68,8 @@ _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combini
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 FIRST, SECOND, RANK_SHIFT = 1 << 22, 1 << 23, 24
 
+# Full stops that end a sentence wherever they stand; a "." does before a space or at a line's end.
+STOPS = "。！？।॥۔؟።፧။។៕།༎։"
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
 # Khmer.

@@ -141,15 +141,26 @@ def test_a_word_may_touch_the_number(line: str, later: str) -> None:
         "Sie hat das Buch 3 mal gelesen.",
         "Он прочитал книгу 3 раза.",
         "Police said yesterday that 3 boats sank.",
+        "Ford has 12 votes, Lund 9 votes and Hall 3 votes.",
     ],
 )
 def test_those_within_a_sentence_stay_in_the_main_text(line: str) -> None:
     assert left(line, is_main=True, is_above=True) == line
 
 
-def test_a_number_between_a_word_and_a_counter_stays() -> None:
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("Sleeps 6 120 reviews", "Sleeps 6"),
+        ("€49 312 reviews", "€49"),
+        ("€ 49 312 reviews", "€ 49"),
+        ("2026-11-14 312 views", "2026-11-14"),
+        ("2-1 312 comments", "2-1"),
+    ],
+)
+def test_a_number_between_a_word_or_sign_and_a_counter_stays(line: str, stays: str) -> None:
     """Though "12 345 views" alone counts thousands."""
-    assert left("Sleeps 6 120 reviews") == "Sleeps 6"
+    assert left(line) == stays
 
 
 def test_a_byline_below_the_first_paragraph_and_a_long_line_stay() -> None:

@@ -52,7 +52,7 @@ def item_rows() -> Iterator[Row]:
         for change in ("a sentence more", "a number corrected"):
             measure = f"{change}, beside a {kind} copy: kept"
             yield _row(measure, _updates_kept(kind, change), 0.9)
-    for change in ("a sentence more", "a number corrected", "a name corrected"):
+    for change in _CHANGES[1:]:
         yield _row(f"{change}, at a new address: kept", _second_kept(_edited(change)), 0.95)
     for name, pairs in _products().items():
         goal = _BOXED_GOAL if name == _BOXED else 0.95 if name.endswith("kept") else 0.9
@@ -106,7 +106,7 @@ def _second_kept(pairs: Sequence[Sequence[Scraped]]) -> list[float]:
 
 # --- stories
 
-_CHANGES = ("", "a sentence more", "a number corrected", "a name corrected")
+_CHANGES = ("", "a sentence more", "a number corrected", "votes corrected", "a name corrected")
 
 
 @cache
@@ -125,8 +125,10 @@ def _written(number: int, change: str = "") -> tuple[str, list[str]]:
     title, length = made._title(chance), chance.randint(90, 400)
     name = "Ms Kowalska" if change == "a name corrected" else "Ms Bellamy"
     deaths = 14 if change == "a number corrected" else 12
+    votes = 204 if change == "votes corrected" else 234
     text = [made._prose(chance, length // 3) for _ in range(3)]
-    text[1] += f" The fire left {deaths + number} people without a home, {name} said."
+    text.insert(1, f"The motion of {made._word(chance)} passed by {votes} votes to 198.")
+    text[2] += f" The fire left {deaths + number} people without a home, {name} said."
     if change == "a sentence more":
         text.append(made._prose(chance, 12))
     return title, text
