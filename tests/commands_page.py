@@ -36,10 +36,6 @@ COMMON = {
 }
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
 KEYS = {
-    "fingerprint": (
-        "`url`, `title`, `content`, `structure`, `sketch` (hex or null), `tokens`, "
-        "`main_share` (0-1 or null), `thin`; `text` with `--text`"
-    ),
     "judge": (
         "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
         "`structure_distance`, `sketch_distance`, `similarity`, `rejected_by`, `provisional`; or "

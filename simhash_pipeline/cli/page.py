@@ -1,4 +1,4 @@
-"""`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
+"""`scrapy simhash compare | explain`: one page or two, and why one was dropped."""
 
 import shlex
 import sys
@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from scrapy import Request, Spider
@@ -42,16 +42,32 @@ from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
 
-class _PagesCommand(Command):
-    """A command about pages in files or at URLs, which are fetched by Scrapy."""
-
-    pages: ClassVar[int | str]  # how many are named
+class CompareCommand(Command):
+    prints_json = False
+    epilog = (
+        "The second page is judged by the settings, as if only the first were stored. Items are "
+        "not compared: in a crawl a scraped value that differs keeps the page. "
+        "Exit code as diff's: 0 when they are twins, 1 when they are not. "
+        "Of one page alone its fingerprints and main text are printed."
+    )
 
     def add_arguments(self, parser: Parser) -> None:
         what = "a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy"
-        parser.add("page_names", what, nargs=self.pages, metavar="page")
+        parser.add("page_names", what, nargs="+", metavar="page")
+        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
 
-    def reader(self) -> Callable[[str], PageFingerprint]:
+    def run(self) -> int:
+        if len(self.arguments.page_names) > 2:
+            raise UsageError("name one page or two")
+        a, *others = map(self._reader(), self.arguments.page_names)
+        if not others:
+            print_lines(_read_of(a))
+            return 0
+        verdict = compare(a, others[0], self.options)
+        print_lines(self._compared(a, others[0], verdict))
+        return 0 if verdict.dropped or verdict.reason in ("unchanged", "canonical") else 1
+
+    def _reader(self) -> Callable[[str], PageFingerprint]:
         """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
         why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
         fingerprinter, urls = Fingerprinter(self.options), filter(is_url, self.arguments.page_names)
@@ -71,49 +87,26 @@ class _PagesCommand(Command):
 
         return read
 
-
-class FingerprintCommand(_PagesCommand):
-    epilog = "Exit code 2 when a page can't be read; the others are printed."
-    pages = "+"
-
-    def add_arguments(self, parser: Parser) -> None:
-        super().add_arguments(parser)
-        parser.flag("--text", "print the main text too")
-
-    def run(self) -> int:
-        exit_code, read = 0, self.reader()
-        for name in self.arguments.page_names:
-            try:
-                page = read(name)
-            except PageError as error:
-                print(f"{self.arguments.parser.prog}: {printable(str(error))}", file=sys.stderr)
-                exit_code = 2
-                continue
-            record = _record(page) | ({"text": page.text} if self.arguments.text else {})
-            self.print_result(record, _lines(page, record, self.options))
-        return exit_code
+    def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
+        yield Grid([("A", a.url or "", _size(a)), ("B", b.url or "", _size(b))])
+        said = Heading(_verdict(verdict, distances(a, b), self.options))
+        yield from ("", _judged_grid(a, b, verdict, self.options), "", said, "")
+        limit = self.arguments.limit
+        yield from _changes("Changes of words in the main text", a.text, b.text, limit)
+        yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
 
 
-def _record(page: PageFingerprint) -> dict[str, Any]:
-    return {
-        **fields(page, "url", "title"),
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        "tokens": page.tokens,
-        "main_share": None if page.main_share is None else round(page.main_share, 2),
-        "thin": page.content is None,
-    }
-
-
-def _lines(page: PageFingerprint, record: Mapping[str, Any], options: Options) -> Iterator[Line]:
-    fewer = f", fewer than {options.min_tokens}: thin" if page.content is None else ""
-    rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
-    yield page.url or ""
-    rows += [("tokens", f"{page.tokens:,}{fewer}"), ("main text", _share(page) or "none")]
+def _read_of(page: PageFingerprint) -> Iterator[Line]:
+    bits = ((name, fingerprint_hex(getattr(page, name), size)) for name, size in _BITS.items())
+    rows = [("title", page.title), *((name, digits or "none") for name, digits in bits)]
+    yield f"{page.url}  {_size(page)}"
     yield Grid(rows, indent=2)
-    if "text" in record:
-        yield from ("", *page.text.split("\n"), "")
+    yield from ("", *page.text.split("\n"))
+
+
+def _size(page: PageFingerprint) -> str:
+    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
+    return f"{page.tokens:,} tokens{share}"
 
 
 def _read(name: str) -> Source:
@@ -168,35 +161,6 @@ class _FetchSpider(Spider):
             return PageError("unreachable", str(error) or type(error).__name__)
 
 
-class CompareCommand(_PagesCommand):
-    prints_json = False
-    epilog = (
-        "The second page is judged by the settings, as if only the first were stored. Items are "
-        "not compared: in a crawl a scraped value that differs keeps the page. "
-        "Exit code as diff's: 0 when they are twins, 1 when they are not."
-    )
-    pages = 2
-
-    def add_arguments(self, parser: Parser) -> None:
-        super().add_arguments(parser)
-        parser.add("--limit", "at most this many changes of the words", type=int, default=10)
-
-    def run(self) -> int:
-        a, b = map(self.reader(), self.arguments.page_names)
-        verdict = compare(a, b, self.options)
-        print_lines(self._compared(a, b, verdict))
-        return 0 if verdict.dropped or verdict.reason in ("unchanged", "canonical") else 1
-
-    def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
-        sizes = [", ".join(filter(None, (f"{one.tokens:,} tokens", _share(one)))) for one in (a, b)]
-        yield Grid([("A", a.url or "", sizes[0]), ("B", b.url or "", sizes[1])])
-        said = Heading(_verdict(verdict, distances(a, b), self.options))
-        yield from ("", _judged_grid(a, b, verdict, self.options), "", said, "")
-        limit = self.arguments.limit
-        yield from _changes("Changes of words in the main text", a.text, b.text, limit)
-        yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
-
-
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         why = f"if A is stored, B is dropped: {REASONS[verdict.reason]}"
@@ -231,10 +195,6 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
         f"{far} Other twins have the same declared address, item text or row, or, in two templates "
         f"or sites, the same longest paragraph or minhash and sketches within {sketches}."
     )
-
-
-def _share(page: PageFingerprint) -> str:
-    return "" if page.main_share is None else f"{page.main_share:.0%} of the page"
 
 
 Opened: TypeAlias = tuple[Store, NamedStore]

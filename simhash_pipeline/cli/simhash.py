@@ -30,7 +30,6 @@ COMMANDS = {
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders",
     "dropped": "count what was dropped and why, and list the drops to check first",
     "explain": "explain why a page was dropped or kept",
-    "fingerprint": "print a page's fingerprints, title and number of tokens, or its main text",
     "judge": "judge pages from standard input, for any crawler",
     "report": "write the drops as one HTML file for the browser",
     "rules": "find the query keys that lead to the same pages, to request fewer",
@@ -44,7 +43,7 @@ COMMANDS = {
 
 # The files of their classes, by the first word; of others the file has the word's own name.
 _FILES = {
-    **dict.fromkeys(("fingerprint", "compare", "explain"), "page"),
+    **dict.fromkeys(("compare", "explain"), "page"),
     **dict.fromkeys(("dropped", "report", "rules"), "drops"),
     "dedup": "judge",
     "settings": "store",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simhash_pipeline.cli.page import FingerprintCommand
+from simhash_pipeline.cli.page import CompareCommand
 from simhash_pipeline.cli.simhash import COMMANDS
 from tests.cli.simhash_command import Simhash
 
@@ -36,7 +36,7 @@ def outside(tmp_path: Path) -> Path:
 
 
 def test_the_command_runs_inside_a_project_too() -> None:
-    result = scrapy("simhash", "fingerprint", PAGE, directory=ROOT)
+    result = scrapy("simhash", "compare", PAGE, directory=ROOT)
     assert (result.returncode, result.stderr) == (0, "")
     assert "title" in result.stdout
 
@@ -52,10 +52,10 @@ def test_the_command_runs_inside_a_project_too() -> None:
 def test_bad_input_is_told_in_one_line_with_exit_code_2(
     simhash: Simhash, arguments: list[str], message: str, outside: Path
 ) -> None:
-    result = simhash(outside, "fingerprint", *arguments)
+    result = simhash(outside, "compare", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"scrapy simhash fingerprint: {message}")
-    assert result.stderr.endswith(" (see scrapy simhash fingerprint -h)\n")
+    assert result.stderr.startswith(f"scrapy simhash compare: {message}")
+    assert result.stderr.endswith(" (see scrapy simhash compare -h)\n")
     assert result.stderr.count("\n") == 1
 
 
@@ -78,8 +78,8 @@ def test_an_error_of_a_library_is_told_in_its_own_words(
     def fail(*_: object) -> int:
         raise OSError("the words of a library")
 
-    monkeypatch.setattr(FingerprintCommand, "run", fail)
-    result = simhash(outside, "fingerprint", PAGE)
+    monkeypatch.setattr(CompareCommand, "run", fail)
+    result = simhash(outside, "compare", PAGE)
     assert result.returncode == 2
     assert result.stderr.endswith(": output: the words of a library\n")
 

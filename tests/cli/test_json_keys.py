@@ -14,10 +14,8 @@ from tests.cli.simhash_command import Simhash
 from tests.commands_page import KEYS
 from tests.stores.pages import keep, page
 
-PAGE = "<title>Shut</title><p>Closed today."
 STORE = ("-S", "seen.sqlite")
 COMMANDS = {
-    "fingerprint": ["a.html", "--text"],
     "dedup": ["broken.jsonl", "-o", "out.jsonl", "--copies", "clean"],
     "store info": STORE,
     "store forget": ["https://a.org/1", *STORE],
@@ -26,13 +24,12 @@ COMMANDS = {
 
 def promised(command: str) -> set[str]:
     """The keys of an object itself: those of objects in it stand in brackets."""
-    return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", KEYS[command]))) - {"--text"}
+    return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", KEYS[command])))
 
 
 @pytest.mark.usefixtures("shared_workers")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, command: str) -> None:
-    (tmp_path / "a.html").write_text(PAGE)
     story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
     (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))

@@ -1,16 +1,15 @@
-"""`scrapy simhash fingerprint | compare`: pages out of files, stdin and over the wire."""
+"""`scrapy simhash compare`: pages out of files, stdin and over the wire."""
 
 from __future__ import annotations
 
 import io
-import json
 import re
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -80,93 +79,78 @@ def pages(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def record_of(html: str, url: str) -> dict[str, Any]:
+def read_of(html: str, url: str) -> str:
+    """What is printed of one page."""
     page = Fingerprinter().fingerprint(html)
-    return {
-        "url": url,
-        "title": page.title,
+    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
+    digits = {
         "content": None if page.content is None else f"{page.content:016x}",
         "structure": None if page.structure is None else f"{page.structure:016x}",
         "sketch": None if page.sketch is None else f"{page.sketch:032x}",
-        "tokens": page.tokens,
-        "main_share": page.main_share and round(page.main_share, 2),
-        "thin": page.content is None,
     }
+    lines = [f"  {name:9}  {each or 'none'}\n" for name, each in digits.items()]
+    head = f"{url}  {page.tokens:,} tokens{share}\n  title      {page.title}\n"
+    return f"{head}{''.join(lines)}\n{page.text}\n"
 
 
-# fingerprint
+# One page
 
 
-def test_fingerprint_tells_of_each_file_what_a_crawl_would_store(
-    simhash: Simhash, pages: Path
-) -> None:
-    result = simhash(pages, "fingerprint", "story.html", "zh.html", "thin.html", "--json")
-    assert (result.returncode, result.stderr) == (0, "")
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [
-        record_of(STORY, f"file://{pages}/story.html"),
-        record_of(CHINESE, f"file://{pages}/zh.html"),
-        record_of("<title>Shut</title><p>Closed today.", f"file://{pages}/thin.html"),
-    ]
+def test_of_one_page_it_is_told_what_a_crawl_would_store(simhash: Simhash, pages: Path) -> None:
+    for name, html in {"story": STORY, "zh": CHINESE}.items():
+        result = simhash(pages, "compare", f"{name}.html")
+        assert (result.returncode, result.stderr) == (0, "")
+        assert result.stdout == read_of(html, f"file://{pages}/{name}.html")
 
 
-def test_fingerprint_says_it_in_words_with_the_text_on_demand(
-    simhash: Simhash, pages: Path
-) -> None:
-    result = simhash(pages, "fingerprint", "thin.html", "--text")
-    assert result.stdout == (
-        f"file://{pages}/thin.html\n"
+def test_a_thin_page_has_a_text_and_no_fingerprints(simhash: Simhash, pages: Path) -> None:
+    assert simhash(pages, "compare", "thin.html").stdout == (
+        f"file://{pages}/thin.html  2 tokens, 100% of the page\n"
         "  title      Shut\n"
         "  content    none\n"
         "  structure  none\n"
         "  sketch     none\n"
-        "  tokens     2, fewer than 50: thin\n"
-        "  main text  100% of the page\n"
         "\n"
         "Closed today.\n"
-        "\n"
     )
-    as_json = simhash(pages, "fingerprint", "thin.html", "--text", "--json")
-    assert json.loads(as_json.stdout)["text"] == "Closed today."
 
 
-def test_fingerprint_goes_by_the_settings(simhash: Simhash, pages: Path) -> None:
+def test_one_page_is_read_by_the_settings(simhash: Simhash, pages: Path) -> None:
     short = ("-s", "SIMHASH_MIN_TOKENS=2", "-s", "SIMHASH_NGRAMS=1")
-    result = simhash(pages, "fingerprint", "thin.html", "--json", *short)
+    result = simhash(pages, "compare", "thin.html", *short)
     options = Options(min_tokens=2, ngrams=(1,))
     content = Fingerprinter(options).fingerprint("<p>Closed today.").content
-    assert json.loads(result.stdout)["content"] == f"{content:016x}"
+    assert f"  content    {content:016x}\n" in result.stdout
 
 
 def test_a_dash_is_stdin(simhash: Simhash, pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin = io.TextIOWrapper(io.BytesIO(CHINESE.encode("gb18030")))
     monkeypatch.setattr("sys.stdin", stdin)
-    result = simhash(pages, "fingerprint", "-", "--json")
-    assert json.loads(result.stdout) == record_of(CHINESE, "-")
+    assert simhash(pages, "compare", "-").stdout == read_of(CHINESE, "-")
 
 
-def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
-    simhash: Simhash, pages: Path
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nowhere.html", "no such file, and not a URL (http:// or https://)"),
+        (".", "Is a directory"),
+        ("empty.html", "the page holds no element and no text"),
+        ("binary.html", "the page is binary data, not HTML"),
+        ("ftp://a.example/b", "only http:// and https:// URLs are fetched"),
+    ],
+)
+def test_a_page_that_cannot_be_read_gets_a_line(
+    simhash: Simhash, pages: Path, name: str, said: str
 ) -> None:
-    names = ["nowhere.html", ".", "empty.html", "story.html", "binary.html", "ftp://a.example/b"]
-    result = simhash(pages, "fingerprint", *names, "--json")
-    assert result.returncode == 2
-    assert result.stderr.splitlines() == [
-        f"scrapy simhash fingerprint: {line}"
-        for line in (
-            "nowhere.html: no such file, and not a URL (http:// or https://)",
-            ".: Is a directory",
-            "empty.html: the page holds no element and no text",
-            "binary.html: the page is binary data, not HTML",
-            "ftp://a.example/b: only http:// and https:// URLs are fetched",
-        )
-    ]
-    assert json.loads(result.stdout)["title"] == "A story"
+    result = simhash(pages, "compare", name)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"scrapy simhash compare: {name}: {said}\n"
 
 
 def test_a_title_cannot_steer_the_terminal(simhash: Simhash, pages: Path) -> None:
     html = "<title>\u202e&#155;31mred</title><p>one\u009b2J two\u2066"
     (pages / "evil.html").write_text(html, encoding="utf-8")
-    result = simhash(pages, "fingerprint", "evil.html", "--text")
+    result = simhash(pages, "compare", "evil.html")
     assert result.stdout.replace("\n", "").isprintable()
     assert r"one\u009b2J two\u2066" in result.stdout
     compared = simhash(pages, "compare", "evil.html", "story.html")
@@ -175,19 +159,20 @@ def test_a_title_cannot_steer_the_terminal(simhash: Simhash, pages: Path) -> Non
 
 def test_urls_are_fetched_as_a_crawl_of_the_project_would(pages: Path, server: Server) -> None:
     settings = ("-s", "USER_AGENT=harbour", "-s", "ROBOTSTXT_OBEY=True")
+
+    def compared(*names: str) -> subprocess.CompletedProcess[str]:
+        return scrapy("simhash", "compare", *names, *settings, directory=pages)
+
     urls = [server.url + path for path in ("/chinese", "/moved", "/hidden/story", "/nowhere")]
-    names = [*urls, "story.html", "http://127.0.0.1:1/"]
-    result = scrapy("simhash", "fingerprint", *names, "--json", *settings, directory=pages)
-    assert result.returncode == 2
-    assert [json.loads(line) for line in result.stdout.splitlines()] == [
-        record_of(CHINESE, f"{server.url}/chinese"),
-        record_of(STORY, f"{server.url}/story"),
-        record_of(STORY, f"file://{pages}/story.html"),
-    ]
-    hidden, missing, refused = result.stderr.splitlines()
-    assert hidden.endswith("/hidden/story: Forbidden by robots.txt")
-    assert missing.endswith("/nowhere: the server answers 404")
-    assert "http://127.0.0.1:1/: Connection was refused" in refused
+    assert compared(urls[0]).stdout == read_of(CHINESE, urls[0])
+    moved = compared(urls[1], "story.html")
+    assert re.search(rf"A  {server.url}/story +200 tokens", moved.stdout)
+    assert re.search(rf"B  file://{pages}/story.html +200 tokens", moved.stdout)
+    hidden, missing, refused = map(compared, (*urls[2:], "http://127.0.0.1:1/"))
+    assert hidden.stderr.endswith("/hidden/story: Forbidden by robots.txt\n")
+    assert missing.stderr.endswith("/nowhere: the server answers 404\n")
+    assert "http://127.0.0.1:1/: Connection was refused" in refused.stderr
+    assert [each.returncode for each in (moved, hidden, missing, refused)] == [0, 2, 2, 2]
     assert set(server.user_agents) == {"harbour"}
 
 
@@ -212,16 +197,16 @@ def test_fetching_runs_and_writes_nothing_of_the_project(tmp_path: Path, server:
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     (tmp_path / "settings.py").write_text(PROJECT)
     (tmp_path / "output.jsonl").write_text("a crawl's items")
-    result = scrapy("simhash", "fingerprint", f"{server.url}/story", directory=tmp_path)
+    result = scrapy("simhash", "compare", f"{server.url}/story", directory=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"{server.url}/story\n  title      A story\n")
+    assert result.stdout == read_of(STORY, f"{server.url}/story")
     assert (tmp_path / "output.jsonl").read_text() == "a crawl's items"
     left = {path.name for path in tmp_path.iterdir()} - {"__pycache__", ".scrapy"}
     assert left == {"scrapy.cfg", "settings.py", "output.jsonl"}
     assert not any(path.is_file() for path in tmp_path.glob(".scrapy/**/*"))
 
 
-# compare
+# Two pages
 
 
 def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pages: Path) -> None:
@@ -307,11 +292,11 @@ def test_compare_names_what_makes_twins_beside_the_content(pages: Path, server: 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["story.html"], "the following arguments are required: page"),
+        ([], "the following arguments are required: page"),
         (["story.html", "nowhere.html"], "nowhere.html: no such file"),
         (["story.html", "binary.html"], "binary.html: the page is binary data"),
         (["story.html", "a\0b"], "a\\u0000b: "),
-        (["story.html", "retold.html", "zh.html"], "unrecognized arguments: zh.html"),
+        (["story.html", "retold.html", "zh.html"], "name one page or two"),
         (["story.html", "zh.html", "-s", "SIMHASH_MATCH=all"], "SIMHASH_MATCH is 'all'"),
     ],
 )

@@ -17,9 +17,9 @@ def started(*command: str, directory: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_commands_need_no_scrapy_before_them(tmp_path: Path) -> None:
-    told = started(str(SCRIPT), "fingerprint", "-h", directory=tmp_path)
+    told = started(str(SCRIPT), "compare", "-h", directory=tmp_path)
     assert told.returncode == 0
-    assert "usage: simhash fingerprint" in told.stdout
+    assert "usage: simhash compare" in told.stdout
     wrong = started(str(SCRIPT), "store", "info", directory=tmp_path)
     assert wrong.returncode == 2
     assert len(wrong.stderr.splitlines()) == 1
