@@ -28,14 +28,13 @@ from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
-from simhash_pipeline.errors import DropLogError, PageError, StoreMismatch
+from simhash_pipeline.errors import DropLogError, PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
-from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View, check_stamp
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import page_key
@@ -271,7 +270,7 @@ class ExplainCommand(Command):
         line = self._last_line(logs, key)
         named = self._line_stores(line)
         with ExitStack() as opened:
-            stores = _all_opened(named, opened)
+            stores = [(opened.enter_context(one.existing()), one) for one in named]
             kept = _last_kept(stores, key)
             at = 0 if line is None or line.record == "changed" else unix_seconds(line.time)
             if kept is not None and kept[0].first_seen > at:
@@ -423,27 +422,6 @@ def _last_kept(stores: Iterable[Opened], key: str) -> tuple[StoredPage, Store, N
     kept = ((_kept_page(store, one.options.namespace, key), store, one) for store, one in stores)
     found = [(page, store, one) for page, store, one in kept if page is not None]
     return max(found, key=lambda one: one[0].first_seen, default=None)
-
-
-def _all_opened(named: Sequence[NamedStore], opened: ExitStack) -> list[Opened]:
-    """Those that were made with the options in force; StoreMismatch if none was."""
-    stores: list[Opened] = []
-    for one in named:
-        try:
-            stores.append((_opened(one, opened), one))
-        except StoreMismatch as error:  # noqa: PERF203 - few stores
-            if one is named[-1] and not stores:
-                raise
-            print(printable(f"Left out: {error}"), file=sys.stderr)
-    return stores
-
-
-def _opened(named: NamedStore, opened: ExitStack) -> Store:
-    """The store; StoreMismatch if it was made with other options than those in force."""
-    store = opened.enter_context(named.existing())
-    if (stamp := store.made_with()) is not None:
-        check_stamp(f"store {named.name}", stamp, stamp_for(named.options))
-    return store
 
 
 def _bits(digits: str | None) -> int | None:
