@@ -96,7 +96,6 @@ class SimhashPipeline:
         self._feeds = Feeds(crawler, self._worker.confirm)
         self._pending = PendingItems(crawler, self._feeds, self._forget, self._end_list)
         self._stopping = False
-        self._tag_to_check = None if options.dry_run else options.twin_field
         self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
@@ -195,7 +194,6 @@ class SimhashPipeline:
                 return
             url = source.url
             self._unseen_fields.difference_update(adapter)
-            self._refuse_undeclared_field(item)
             shared = await self._verdict_on(source, response)
             if self._stopping:  # a page that could not be forgotten may be its twin
                 self._stats.count("unjudged")
@@ -206,7 +204,7 @@ class SimhashPipeline:
                 self._stats.count_drawn(url)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
-        except (OptionsError, StoreError, DropLogError) as error:
+        except (StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
             if self._stopping:
                 self._stats.count("unjudged")
@@ -217,16 +215,6 @@ class SimhashPipeline:
                 raise NearDuplicate(judged.verdict)
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
-
-    def _refuse_undeclared_field(self, item: Any) -> None:
-        """OptionsError if the first item declares its fields, and not the one that tags twins."""
-        field, self._tag_to_check = self._tag_to_check, None
-        if field is None:
-            return
-        declared = ItemAdapter.get_field_names_from_class(type(item))
-        if declared is not None and field not in declared:
-            rule = f"{type(item).__name__}, the class of the first item, must declare that field"
-            raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
     async def _verdict_on(self, source: Source, response: Response | None) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
@@ -400,8 +388,7 @@ class SimhashPipeline:
         self._stats.stopped(error)
         if not self._stopping:
             self._stopping = True
-            refused = isinstance(error, OptionsError)
-            self._close("simhash_bad_settings" if refused else "simhash_store_failed")
+            self._close("simhash_store_failed")
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))

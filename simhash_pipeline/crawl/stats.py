@@ -24,7 +24,6 @@ from simhash_pipeline.drop_log import (
     host_of,
     late_settings,
 )
-from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import store_file, url_of_store
@@ -39,7 +38,7 @@ _CHANGES_SHOWN = 5  # fields and texts that have changed, those of most pages
 _MAX_CHANGES = 1_000  # that are counted
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
-_NOT_UNJUDGED = ("field", "settings", "store")
+_NOT_UNJUDGED = ("field", "store")
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
@@ -204,9 +203,8 @@ class CrawlStats:
         self.logger.exception("A page can't be judged; its item is kept")
 
     def stopped(self, error: Exception) -> None:
-        kind = "settings" if isinstance(error, OptionsError) else "store"
-        self._count_error(kind)
-        self._log_once(kind, "Crawl stopped: %s", error, level=logging.CRITICAL)
+        self._count_error("store")
+        self._log_once("store", "Crawl stopped: %s", error, level=logging.CRITICAL)
 
     @property
     def errors(self) -> dict[str, int]:

@@ -818,23 +818,8 @@ def test_an_item_that_can_not_be_tagged_comes_out_all_the_same(tmp_path: Path) -
     result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
     assert len(result.items) == 2
     assert result.stats["simhash/errors/field"] == 1
-
-
-def test_a_tag_that_the_first_item_does_not_declare_stops_the_crawl(tmp_path: Path) -> None:
-    items = [StoryItem(**page(n)) for n in range(3)]
-    result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
-    assert (
-        "CRITICAL: Crawl stopped: SIMHASH_TWIN_FIELD is 'near_duplicate_of'; StoryItem, the class "
-        "of the first item, must declare that field" in result.log
-    )
-    assert result.stats["finish_reason"] == "simhash_bad_settings"
-    assert len(result.items) == 3  # kept unjudged
-    assert result.stats["simhash/store_pages"] == 0
-    in_a_trial: dict[str, Any] = {
-        "SIMHASH_TWIN_FIELD": "near_duplicate_of",
-        "SIMHASH_DRY_RUN": True,
-    }
-    assert crawl(tmp_path, items, **in_a_trial).stats["simhash/would_drop"] == 2
+    said = "Field not written of http://a.example/2: the item takes no field 'near_duplicate_of': "
+    assert said in result.log
 
 
 def whose_store_exits() -> dict[str, Any]:
