@@ -13,14 +13,12 @@ page must not count as seen before.
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from itemadapter import ItemAdapter
 from scrapy import exporters, signals
 from scrapy.crawler import Crawler
 from scrapy.extensions.feedexport import FeedExporter, FeedSlot, FileFeedStorage, StdoutFeedStorage
@@ -48,7 +46,6 @@ class _Hold:
     item: Any  # keeps its id from being given to another
 
 
-logger = logging.getLogger(__name__)
 _Place = FeedSlot | _Hold
 
 
@@ -65,7 +62,6 @@ class Feeds:
         self._holds: dict[int, list[_Hold]] = {}  # by the id of an item that is in the pipelines
         self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
-        self._are_bytes_named = False
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
         self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
         crawler.signals.connect(self._feeds_opened, signals.spider_opened)
@@ -102,7 +98,6 @@ class Feeds:
         asked = {slot: taken for slot, taken in slots.items() if slot.filter.accepts(item)}
         if any(slot.itemcount == taken for slot, taken in asked.items()):
             self._lost += 1  # it could not be exported, as Scrapy has logged: it is never safe
-            self._name_bytes(item)
             return
         places: set[_Place] = {*holds, *(slot for slot in asked if not _is_flushed(slot))}
         awaited = verdict, places
@@ -110,19 +105,6 @@ class Feeds:
             self._awaited.setdefault(place, []).append(awaited)
         if not places:
             self._confirm(verdict)
-
-    def _name_bytes(self, item: Any) -> None:
-        """Log once which field a JSON feed can't write: mostly a page as `response.body`."""
-        names = [name for name, held in ItemAdapter(item).items() if isinstance(held, bytes)]
-        if names and not self._are_bytes_named:
-            self._are_bytes_named = True
-            logger.warning(
-                "Items can't be exported as their field %r holds bytes: give it text "
-                "(response.text); SIMHASH_HTML_FIELD may also be left out of items, which are "
-                "then judged by their response",
-                names[0],
-                extra={"spider": self._crawler.spider},
-            )
 
     def _current(self) -> Mapping[FeedSlot, int]:
         return {slot: slot.itemcount for slot in self._exporter.slots} if self._exporter else {}

@@ -222,16 +222,6 @@ def _refuse_story_three(value: object) -> object:
     raise TypeError(f"{value!r} can't be written")
 
 
-def test_a_page_in_bytes_that_a_json_feed_cannot_hold_is_named_once(tmp_path: Path) -> None:
-    items = [{"url": f"http://a.example/{n}", "html": story(n).encode()} for n in range(3)]
-    feeds = {str(tmp_path / "items.jsonl"): JSON_LINES}
-    result = crawl(tmp_path, items, FEEDS=feeds)
-    said = "WARNING: Items can't be exported as their field 'html' holds bytes: give it text"
-    assert result.log.count(said) == 1
-    as_csv = {str(tmp_path / "items.csv"): {"format": "csv"}}
-    assert said not in crawl(tmp_path, items, FEEDS=as_csv, SIMHASH_STORE="memory:").log
-
-
 class Unwritable:
     """Puts into one item what no feed can hold."""
 
