@@ -22,8 +22,8 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing.connection import wait
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from simhash_pipeline.errors import OptionsError, PageError, ReaderError
@@ -49,12 +49,11 @@ serve()
 # process 12.9, 6.8 of them on the loop; one of pages of 8 KB became no faster by it.
 SMALL_PAGE_BYTES = 100_000
 MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
-_WATCH_SECS = 0.2  # a page may take this much longer than its limit
 # Beside what the process begins with. Pages of 5 MB take 300 MB at most.
 PAGE_MEMORY_MB = 2_000
 _START_SECS = 60  # in which a process must begin; it imports what the settings name
 _OWN_END_SECS = 5  # after its limit a process without a caller ends by itself
-_OUT_OF_MEMORY = 81  # the exit status of a process
+_LATE, _OUT_OF_MEMORY = 1, 81  # exit statuses of a process; the first is faulthandler's
 _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 logger = logging.getLogger(__name__)
@@ -63,16 +62,14 @@ logger = logging.getLogger(__name__)
 class Reader:
     """Fingerprints one page at a time in a process that begins with the first.
 
-    A limit in seconds holds if another thread calls `end_if_late` now and then. On Linux the
-    process ends with the thread that it began in, even if it is busy or stopped.
+    On Linux the process ends with the thread that it began in, even if it is busy or stopped.
     """
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        self._due: tuple[subprocess.Popen[bytes], float] | None = None  # by the monotonic clock
 
-    def read(self, source: Source, *, limit_secs: float = math.inf) -> PageFingerprint:
+    def read(self, source: Source, *, limit_secs: float | None = None) -> PageFingerprint:
         """As Fingerprinter's; the process may end of a page, and the next page begins another.
 
         That too is a PageError (kind timeout, memory or reader_died). ReaderError when no process
@@ -100,13 +97,6 @@ class Reader:
             with contextlib.suppress(OSError), process:  # closes the pipes, and waits
                 pass
 
-    def end_if_late(self) -> None:
-        """Kill the process if its answer is overdue; called by another thread."""
-        now = time.monotonic()  # before `_due`: then `_answer` sees that this answer came too late
-        due = self._due
-        if due is not None and now >= due[1]:
-            _kill(due[0])
-
     def start(self) -> subprocess.Popen[bytes]:
         """Begin the process before the first page; ReaderError, whose cause it is if it fails."""
         if getattr(sys, "frozen", False):  # what would start is this program once more
@@ -124,25 +114,16 @@ class Reader:
             raise ReaderError(f"no process can read pages: {error}") from error
         return process
 
-    def _answer(self, process: subprocess.Popen[bytes], asked: object, secs: float) -> Any:
-        """TimeoutError when there is none after `secs`."""
-        due = time.monotonic() + secs
-        self._due = process, due
-        try:
-            _send(process, asked)
-            answer = pickle.load(process.stdout)  # type: ignore[arg-type]  # a pipe, as is stdin
-        except Exception:
-            if time.monotonic() >= due:
-                raise TimeoutError(f"it did not answer within {secs:.0f} seconds") from None
-            raise
-        finally:
-            self._due = None
-        if time.monotonic() >= due:  # it may have been killed since
-            self.close()
-        return answer
+    def _answer(self, process: subprocess.Popen[bytes], asked: object, secs: float | None) -> Any:
+        """TimeoutError when there is none after `secs`; on Windows the process ends by itself."""
+        _send(process, asked)
+        pipe: Any = process.stdout
+        if sys.platform != "win32" and not wait([pipe], secs):
+            raise TimeoutError(f"it did not answer within {secs:.0f} seconds")
+        return pickle.load(pipe)
 
     def _page_error(self, status: int, error: Exception) -> PageError:
-        if isinstance(error, TimeoutError):
+        if isinstance(error, TimeoutError) or status == _LATE:
             rule = f"SIMHASH_PAGE_TIMEOUT_SECS ({self._options.page_timeout_secs}) allows"
             return PageError("timeout", f"it takes longer to read than {rule}")
         if status == _OUT_OF_MEMORY:
@@ -154,8 +135,8 @@ class Reader:
 class Readers:
     """Threads that wait for processes; a second process is started only while one is busy.
 
-    One more thread ends processes that are late. When the crawl is closing, all pages that are
-    still to be read have the limit of one page together.
+    When the crawl is closing, all pages that are still to be read have the limit of one page
+    together.
 
     If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
     Such a page has no limit: Python can't end a thread.
@@ -177,8 +158,6 @@ class Readers:
         self._takes_all = options.reads_beside
         self._is_closing = is_closing
         self._end = math.inf  # of all reading, once the crawl is closing
-        self._closed = Event()
-        self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
         if options.reads_beside:
             self._start_first()
 
@@ -194,14 +173,10 @@ class Readers:
 
     def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
         """The page's fingerprints, and the seconds they took; PageError as Reader's."""
-        if self._watch is None:
-            self._watch = Thread(target=self._end_late, name="simhash-watch", daemon=True)
-            self._watch.start()
         return self._threads.submit(self._read, source)
 
     def close(self) -> None:
         """End the processes, when all is read."""
-        self._closed.set()
         for reader in self._all:
             reader.close()
         self._threads.shutdown(wait=False)
@@ -216,14 +191,9 @@ class Readers:
                 raise OptionsError([f"{fault}; {rule}" for fault in refusal.faults]) from None
             self._read_in_threads(error)
 
-    def _end_late(self) -> None:
-        while not self._closed.wait(_WATCH_SECS):
-            for reader in self._all:
-                reader.end_if_late()
-            if self._end == math.inf and self._is_closing():
-                self._end = time.monotonic() + self._limit_secs
-
     def _read(self, source: Source) -> tuple[PageFingerprint, float]:
+        if self._end == math.inf and self._is_closing():
+            self._end = time.monotonic() + self._limit_secs
         secs, started = min(self._limit_secs, self._end - time.monotonic()), time.perf_counter()
         if secs <= 0:
             rule = f"for longer than SIMHASH_PAGE_TIMEOUT_SECS ({self._limit_secs})"
