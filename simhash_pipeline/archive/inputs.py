@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from simhash_pipeline.archive import Fault, Input, Page, Record
+from simhash_pipeline.archive import INPUTS, Fault, Input, Page, Record
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.parquet import ParquetPages
 from simhash_pipeline.archive.warc import WarcFile
@@ -19,16 +19,12 @@ from simhash_pipeline.stores.contract import shown_url
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
-KINDS = (
-    "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .json, .csv, also .gz), a "
-    "Parquet file, or a folder of .html files"
-)
 
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
     """The reader for a path; ArchiveError if it can't be read."""
     if STORE_URL.match(name):
-        raise ArchiveError(f"{shown_url(name)} is a URL; an input must be {KINDS}")
+        raise ArchiveError(f"{shown_url(name)} is a URL; an input must be {INPUTS}")
     path, kind = Path(name), feed_kind(Path(name))
     try:
         if path.is_dir():
@@ -45,7 +41,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
         return ParquetPages(path, options, time_field)
-    raise ArchiveError(f"{path} must be {KINDS}")
+    raise ArchiveError(f"{path} must be {INPUTS}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from simhash_pipeline.archive import KEEP
+from simhash_pipeline.archive import INPUTS, KEEP
 from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, pieces
 from simhash_pipeline.cli.command import Command, fields
 from simhash_pipeline.cli.simhash import Parser
@@ -180,11 +180,7 @@ class DedupCommand(Command):
     )
 
     def add_arguments(self, parser: Parser) -> None:
-        what = (
-            "a WARC or WET file, a feed (.jsonl, .jl, .json, .csv), each also as .gz; a .parquet "
-            "file, or a folder of .html files"
-        )
-        parser.add("inputs", what, nargs="+", metavar="input")
+        parser.add("inputs", INPUTS, nargs="+", metavar="input")
         what = "the result: a .parquet or .jsonl file"
         parser.add("-o, --output", what, type=Path, required=True)
         what = "; ".join(f"{name}: {meaning}" for name, (meaning, _) in KEEP.items())
