@@ -15,7 +15,7 @@ import shlex
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -348,16 +348,13 @@ def host_of(url: str) -> str:
     return authority.rpartition("@")[2]
 
 
-def read_log(path: Path, on_read: Callable[[int], object] | None = None) -> Iterator[Drop | Run]:
+def read_log(path: Path) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    The log may be gzipped. `on_read` is called with the bytes of each line. DropLogError at a line
-    that is neither, or of another schema.
+    The log may be gzipped. DropLogError at a line that is neither, or of another schema.
     """
     with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
-            if on_read is not None:
-                on_read(len(line))
             if (record := _parsed(line, f"{path}, line {number}")) is not None:
                 yield record
 

@@ -207,14 +207,6 @@ def test_a_long_title_is_cut_and_its_white_space_is_single(tmp_path: Path) -> No
     assert drop.title == "a b" + "c" * 297
 
 
-def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "drops.jsonl"
-    write(path, drops=3)
-    sizes: list[int] = []
-    assert len(list(read_log(path, sizes.append))) == 3
-    assert sum(sizes) == path.stat().st_size
-
-
 def test_times_of_the_log_are_seconds_and_back() -> None:
     assert iso_time(1.5) == "1970-01-01T00:00:01.500Z"
     assert unix_seconds("1970-01-01T00:00:01.500Z") == 1.5

@@ -23,12 +23,12 @@ from simhash_pipeline.crawl.settings import (
     spider_files,
     store_url,
 )
-from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, read_log
+from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import SimhashError, StoreError
 from simhash_pipeline.options import Options, age_secs
 from simhash_pipeline.stores.contract import PageText, Store, shown_url
 from simhash_pipeline.stores.opening import open_store, store_file, url_of_store, why_absent
-from simhash_pipeline.terminal import Line, print_json, print_lines, printable, progress_bar
+from simhash_pipeline.terminal import Line, print_json, print_lines, printable
 from simhash_pipeline.urls import page_key
 
 
@@ -43,7 +43,7 @@ class NamedStore:
     def name(self) -> str:
         """How messages call it: its file, or its URL without a password."""
         path = store_file(self.url)
-        return shown_url(self.url) if path is None else _shown_path(path)
+        return shown_url(self.url) if path is None else shown_path(path)
 
     @property
     def is_there(self) -> bool:
@@ -55,20 +55,6 @@ class NamedStore:
         if why := why_absent(self.url):
             raise StoreError(why)
         return open_store(self.url)
-
-
-class DropLogFile:
-    """The lines of a log, with a progress bar where stderr is a terminal."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.name = _shown_path(path)
-
-    def __iter__(self) -> Iterator[Drop | Run]:
-        is_plain = self.path.is_file() and self.path.suffix != ".gz"
-        total = self.path.stat().st_size if is_plain else None
-        with progress_bar("B", total) as advance:
-            yield from read_log(self.path, advance)
 
 
 class Command:
@@ -142,17 +128,17 @@ class Command:
     def store_at(self, url_or_file: str) -> NamedStore:
         return NamedStore(url_of_store(url_or_file), self.options)
 
-    def log(self) -> DropLogFile:
+    def log(self) -> Path:
         """The newest of `logs`, which is reported on stderr if there are several."""
         logs = self.logs()
         if len(logs) == 1:
             return logs[0]
-        newest = max(logs, key=lambda log: log.path.stat().st_mtime_ns)
-        shown = printable(f"log: {newest.name}, the newest of {len(logs)}")
+        newest = max(logs, key=lambda log: log.stat().st_mtime_ns)
+        shown = printable(f"log: {shown_path(newest)}, the newest of {len(logs)}")
         print(f"{shown}; --spider names another", file=sys.stderr)
         return newest
 
-    def logs(self) -> list[DropLogFile]:
+    def logs(self) -> list[Path]:
         """The drop log of the arguments `log` and `spider`, else all of the project.
 
         UsageError for none. The result of `dedup` may be named instead of its log.
@@ -160,12 +146,12 @@ class Command:
         named, spider = self.arguments.log, self.arguments.spider
         if named is not None:
             log = Path(f"{named}{LOG_SUFFIX}")
-            return [DropLogFile(log if log.exists() else Path(named))]
+            return [log if log.exists() else Path(named)]
         set_to = self.options.drop_log
         if set_to is None:
             raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
         if set_to != "auto":
-            return [DropLogFile(Path(set_to))]
+            return [Path(set_to)]
         logs = spider_files(LOG_SUFFIX)
         if spider is not None:
             logs = {name: path for name, path in logs.items() if name == spider}
@@ -173,10 +159,10 @@ class Command:
             of = f" of a spider {spider!r}" if spider is not None else ""
             place = f"no drop log{of} in .scrapy/simhash"
             raise UsageError(f"there is {place}; name one, or crawl first")
-        return [*map(DropLogFile, logs.values())]
+        return [*logs.values()]
 
 
-def _shown_path(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """The path, relative to the current directory if it is below."""
     here = Path.cwd()
     return str(path.relative_to(here) if path.is_relative_to(here) else path)

@@ -16,14 +16,14 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.answers import FORMULA, read_sheet
 from simhash_pipeline.cli.command import (
     Command,
-    DropLogFile,
     atomic_write,
     counted,
     minute,
+    shown_path,
     text_of,
 )
 from simhash_pipeline.cli.simhash import Parser
-from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
+from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run, read_log
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
@@ -82,15 +82,15 @@ class DroppedCommand(_DropsCommand):
 
     def run(self) -> int:
         arguments, log = self.arguments, self.log()
-        summary = self.summary(log.path)
-        drops = (each for each in filter(summary.picks, log) if isinstance(each, Drop))
+        summary = self.summary(log)
+        drops = (each for each in filter(summary.picks, read_log(log)) if isinstance(each, Drop))
         kinds = ("near miss", "changed" if arguments.list else "") if arguments.kept else (None,)
         drops = (each for each in drops if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             _refuse_answered(arguments.output)
             with (
-                atomic_write(arguments.output, [log.path]) as part,
+                atomic_write(arguments.output, [log]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
             ):
                 lines = _write_sheet(drops, file, mark)
@@ -107,8 +107,8 @@ class DroppedCommand(_DropsCommand):
                     for row in rows:
                         print(printable(f"{start}  {row}".rstrip()))
         else:
-            summary.take(log)
-            print_lines((kept_near if arguments.kept else summed_up)(log.name, summary))
+            summary.take(read_log(log))
+            print_lines((kept_near if arguments.kept else summed_up)(shown_path(log), summary))
         return 0
 
 
@@ -257,15 +257,15 @@ class ReportCommand(_DropsCommand):
 
     def run(self) -> int:
         log, output, named = self.log(), self.arguments.output, self.arguments.store
-        summary = self.summary(log.path)
+        summary = self.summary(log)
         with ExitStack() as opened:
-            read = [log.path, Path(self.arguments.log or log.path)]
+            read = [log, Path(self.arguments.log or log)]
             part = opened.enter_context(atomic_write(output, read))
-            summary.take(log)
+            summary.take(read_log(log))
             spiders = (run.spider for run in reversed(summary.runs.values()))
             found = self.stores_of(spiders) if named is None else [self.store_at(named)]
             stores = [opened.enter_context(one.existing()) for one in found]
-            write_web_page(part, summary, log.path.name, partial(text_of, stores))
+            write_web_page(part, summary, log.name, partial(text_of, stores))
         near, kilobytes = len(summary.near_misses), output.stat().st_size / 1_000
         misses = f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{misses}, {kilobytes:,.0f} KB"])
@@ -291,9 +291,9 @@ class RulesCommand(Command):
     def run(self) -> int:
         arguments = self.arguments
         arguments.log = None  # the project's
-        logs = [*map(DropLogFile, arguments.logs)] or [self.log()]
+        logs = arguments.logs or [self.log()]
         drops, spiders = [], dict[str, None]()
-        for record in chain.from_iterable(logs):
+        for record in chain.from_iterable(map(read_log, logs)):
             spiders[record.spider] = None
             if isinstance(record, Drop) and record.twin_url and record.record is None:
                 drops.append((page_key(record.url), page_key(record.twin_url)))

@@ -17,17 +17,17 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
-    DropLogFile,
     NamedStore,
     counted,
     fields,
     minute,
+    shown_path,
     text_of,
 )
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
-from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, unix_seconds
+from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, read_log, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -264,7 +264,7 @@ class ExplainCommand(Command):
         arguments = self.arguments
         is_file = "://" not in arguments.url and Path(arguments.url).is_file()
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
-        logs: list[DropLogFile] = []
+        logs: list[Path] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
             logs = self.logs()
         line = self._last_line(logs, key)
@@ -278,18 +278,18 @@ class ExplainCommand(Command):
             elif line is not None:
                 print_lines(self._explained_line(line, stores))
             else:
-                read = [*(log.name for log in logs), *(one.name for one in named)]
+                read = [*map(shown_path, logs), *(one.name for one in named)]
                 print(printable(_unknown(key, read)), file=sys.stderr)
                 return 1
         return 0
 
-    def _last_line(self, logs: Iterable[DropLogFile], key: str) -> Drop | None:
+    def _last_line(self, logs: Iterable[Path], key: str) -> Drop | None:
         """The last line of the URL, or of a list with a row that has it, in its spider's namespace.
 
         Of all spiders, if none is named.
         """
         last, spider, url = None, self.arguments.spider, f"{self.arguments.url},"
-        for drop in chain.from_iterable(logs):
+        for drop in chain.from_iterable(map(read_log, logs)):
             if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
             rows = chain.from_iterable(drop.rows.values())

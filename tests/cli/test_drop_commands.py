@@ -6,10 +6,8 @@ import csv
 import gzip
 import os
 import re
-import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -314,30 +312,6 @@ def test_a_reader_that_has_had_enough_ends_the_command_quietly(log: Path) -> Non
     command = f"{sys.executable} -m scrapy simhash dropped {log} | true; echo ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (result.stdout, result.stderr) == ("141\n", "")
-
-
-def test_progress_is_shown_where_stderr_is_a_terminal_and_the_log_is_long(log: Path) -> None:
-    pty, fcntl, termios = map(pytest.importorskip, ("pty", "fcntl", "termios"))
-    reader, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    os.set_blocking(reader, False)
-    slow = log.with_name("slow")
-    os.mkfifo(slow)
-    command = [sys.executable, "-m", "scrapy", "simhash", "dropped", str(slow)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as reading:
-        with slow.open("wb", buffering=0) as written:
-            for line in log.read_bytes().splitlines(keepends=True):
-                written.write(line)
-                time.sleep(0.3)
-        assert reading.stdout is not None
-        output = reading.stdout.read()
-    shown = os.read(reader, 10_000).decode()
-    os.close(reader)
-    os.close(terminal)
-    assert "KiB" in shown
-    assert shown.endswith("\x1b[2K")  # taken away at the end
-    assert "\x1b[?25h" in shown  # the cursor is back
-    assert b"3 of 12 pages dropped" in output
 
 
 def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:
