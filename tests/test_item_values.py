@@ -22,10 +22,8 @@ import pytest
 import scrapy
 from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
-from scrapy.http import HtmlResponse
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, dedupe, open_store
-from simhash_pipeline.crawl.item_source import find_page
 from simhash_pipeline.item_values import (
     MOST_SENTENCES,
     Said,
@@ -841,20 +839,6 @@ def test_a_date_that_has_no_day_before_or_after_says_what_it_says() -> None:
     for year in ("0001-01-01", "9999-12-31"):
         item = {"title": "Runner", "until": f"{year}T23:59:59+00:00"}
         assert not second(("", item), ("", {**item, "price": True})).dropped
-
-
-def test_the_time_that_a_page_took_says_nothing_of_a_row() -> None:
-    request = scrapy.Request(A, meta={"download_latency": 0.123456789})
-    response = HtmlResponse(A, body=page().encode(), request=request)
-    item = {"title": "Runner", "secs": 0.123456789, "ms": round(123.456789, 3), "weight": 0.12}
-    for options, names in (
-        (Options(), ["title", "weight"]),
-        (Options(item_fields=("secs",)), ["secs"]),
-    ):
-        found = find_page(ItemAdapter(item), response, options)
-        assert found is not None
-        assert found.item is not None
-        assert [name for name, *_ in found.item.pairs] == names
 
 
 def made_of_an_answer(

@@ -14,14 +14,7 @@ from typing import ClassVar, TextIO
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import FORMULA, read_sheet
-from simhash_pipeline.cli.command import (
-    Command,
-    atomic_write,
-    counted,
-    minute,
-    shown_path,
-    text_of,
-)
+from simhash_pipeline.cli.command import Command, atomic_write, counted, minute, shown_path, text_of
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run, read_log
 from simhash_pipeline.errors import SimhashError

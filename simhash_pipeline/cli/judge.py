@@ -201,8 +201,7 @@ class DedupCommand(Command):
         except ImportError as error:
             how = f"{error.name} is missing: pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"dedup needs the extra `archive`; {how}") from error
-        names_no_fields = self.options.content_field is not None and not self.options.item_fields
-        self.print_result(record, _sums(record, names_no_fields=names_no_fields))
+        self.print_result(record, _sums(record))
         return 0
 
     def _dedup(self) -> dict[str, Any]:
@@ -227,7 +226,7 @@ class DedupCommand(Command):
         }
 
 
-def _sums(record: Mapping[str, Any], *, names_no_fields: bool) -> Iterator[Line]:
+def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
     rows = [("kept", _counted(record["kept"])), ("dropped", _counted(record["dropped"]))]
     if record["skipped"]:
         rows.append(("no pages", _counted(record["skipped"])))
@@ -236,10 +235,7 @@ def _sums(record: Mapping[str, Any], *, names_no_fields: bool) -> Iterator[Line]
     rows += [("", ""), ("result", record["output"])]
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
-    if record["dropped"] and names_no_fields:
-        yield "Next to texts, values that are in them count, prices, colours and product numbers;"
-        yield "add other fields by -s SIMHASH_ITEM_FIELDS=+size."
-    elif record["dropped"] and not record["item_values"]:
+    if record["dropped"] and not record["item_values"]:
         yield "No item values: pages that differ in little but a price or a date may be dropped."
         yield "A feed or Parquet file that has the scraped fields, too, keeps them."
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"

@@ -13,14 +13,7 @@ from simhash_pipeline.bits import hash_of
 from simhash_pipeline.item_values import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
-from simhash_pipeline.page.source import (
-    ItemValues,
-    Source,
-    item_source,
-    item_url,
-    markup,
-    text_source,
-)
+from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
 
 
 def find_page(
@@ -37,20 +30,7 @@ def find_page(
         return source
     texts = {text for each in _brought(response) for _, text, _ in flat_values("", each)}
     carried = frozenset([text for _, text, _ in item.pairs if text in texts])
-    item = item._replace(pairs=_without_latency(item, response), carried=carried)
-    return source._replace(item=item)
-
-
-def _without_latency(item: ItemValues, response: Response) -> tuple[tuple[str, str, str], ...]:
-    """The item's values without what Scrapy measured, also rounded or in milliseconds."""
-    latency = response.meta.get("download_latency") if response.request else None
-    has_number = any(text[:1].isdigit() for _, text, _ in item.pairs)  # few items have one
-    if item.is_named or not has_number or not isinstance(latency, float):
-        return item.pairs
-    times = [latency, latency * 1_000]
-    times += [round(each, digits) for each in times for digits in (3, 4, 6)]
-    measured = {f"{each:.15g}" for each in times}
-    return tuple(each for each in item.pairs if each[0] in item.added or each[1] not in measured)
+    return source._replace(item=item._replace(carried=carried))
 
 
 def _brought(response: Response) -> Iterator[Any]:
