@@ -346,20 +346,23 @@ class ExplainCommand(Command):
     def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
         """By the nearest other page of its store."""
         near, options = _nearest(store, page), named.options
-        when = f"Kept {minute(page.first_seen)} UTC, last seen {minute(page.seen_at)}: "
+        when = f"Kept {minute(page.first_seen)} UTC"
+        if page.seen_at > page.first_seen:
+            when += f", unchanged when last met, {minute(page.seen_at)} UTC"
         if near is None:
             why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
             if page.content is None:
                 few = f"as a thin page, of fewer than {options.min_tokens} tokens"
                 why = f"{few}: no other stored page has its title and text."
-            yield Heading(when + why)
+            yield Heading(f"{when}: {why}")
             yield from _titles(None, page, "kept", named.name)
             return
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
         names = chain.from_iterable(_item(text) for text in texts if text)
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
         why = "it is near a page that is stored too; one of them was kept before the other was."
-        yield Heading(when + (why if verdict.dropped else _why_kept(verdict, apart, options)))
+        why = why if verdict.dropped else _why_kept(verdict, apart, options)
+        yield Heading(f"{when}: {why}")
         yield from _titles(near, page, "kept", named.name)
         yield from ("", _judged_grid(near, page, verdict, options))
         repeated_text = partial(store.repeated_text, page.namespace)

@@ -45,8 +45,9 @@ ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
 _IF_UNEDITED = (
-    ". If nobody edited them, these hold what changes with each visit, as adverts and counters do: "
-    "scrape texts without, exclude fields (SIMHASH_ITEM_FIELDS)"
+    ". If nobody edited them, and no other fields are scraped than before, these hold what changes "
+    "with each visit, as adverts and counters do: scrape texts without, exclude fields "
+    "(SIMHASH_ITEM_FIELDS)"
 )
 
 
