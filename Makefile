@@ -125,7 +125,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	PYTHONWARNINGS=ignore $(BIN)/pip install $(QUIET) --editable '.[archive,html5lib,opencc,pdf,redis]' --group dev
+	PYTHONWARNINGS=ignore $(BIN)/pip install $(QUIET) --editable '.[archive,opencc,pdf,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev

@@ -46,6 +46,6 @@ def oldest(session: nox.Session) -> None:
 
 def _test(session: nox.Session, libraries: list[str], spread: str, tests: list[str]) -> None:
     dev = nox.project.dependency_groups(PROJECT, "dev")
-    extras = ".[archive,html5lib,opencc,pdf,redis]"
+    extras = ".[archive,opencc,pdf,redis]"
     session.install("--upgrade", "--editable", extras, *dev, *libraries)
     session.run("python", "-m", "pytest", "--numprocesses", "auto", "--dist", spread, *tests)

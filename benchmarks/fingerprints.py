@@ -97,7 +97,6 @@ def own_steps(page: BenchPage) -> dict[str, Step]:
     return {
         PARSE: step(lambda: etree.fromstring(html, etree.HTMLParser(huge_tree=True))),
         PARSED: step(lambda: parse(html)),
-        "the same by html5lib": step(lambda: parse(html, parser="html5lib")),
         STRIP: step(lambda: main_text(root)),
         "main text -> tokens, without the kernel": step(lambda: tokens(text)),
         TEXT: step(lambda: content_fingerprint(text)),

@@ -318,10 +318,6 @@ class Options:
     """
     preset: str | None = _makes(None, or_none(PRESET))
     """A published way to make fingerprints. It sets the options below that you don't set."""
-    parser: str = _makes("lxml", one_of("lxml", "html5lib"))
-    """What reads the HTML: `lxml`, or `html5lib` (as browsers read it, 35 times as slow; needs the
-    extra `html5lib`).
-    """
     extractor: str = _makes("builtin", one_of_or_path("builtin", call="tree -> text"))
     """How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or
     soup -> text if its parameter is annotated as `BeautifulSoup`.
@@ -402,10 +398,10 @@ class Options:
         return frozenset({"html", "charset", "simhash", *filter(None, named)})
 
     @property
-    def reads_beside(self) -> bool:
-        """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
+    def calls_users_code(self) -> bool:
+        """Whether a callable of the user's reads the pages."""
         chosen = {self.extractor, self.segmenter, self.weights}
-        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS}
+        return not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS}
 
     @property
     def hash(self) -> str:

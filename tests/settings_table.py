@@ -50,7 +50,6 @@ EXAMPLES: dict[str, object] = {
     "namespace": "test",
     "ngrams": (1, 2, 3),
     "page_timeout_secs": 60,
-    "parser": "html5lib",
     "preset": "dom-decay",
     "scope": "site",
     "second_look": False,

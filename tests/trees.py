@@ -11,8 +11,8 @@ from simhash_pipeline.page.bounds import before_wide_tag
 from simhash_pipeline.page.parse import elements_of, readable, tree_of_page
 
 
-def parse(html: bytes | str, charset: str | None = None, parser: str = "lxml") -> _Element:
-    return tree_of_page(before_wide_tag(readable(html, charset)[0]), parser)
+def parse(html: bytes | str, charset: str | None = None) -> _Element:
+    return tree_of_page(before_wide_tag(readable(html, charset)[0]))
 
 
 def title_of(root: _Element) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
-from importlib.util import find_spec
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -16,7 +15,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import hash_of, np
-from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import MarkupRead
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page import compiled, parse, titles
@@ -26,7 +25,6 @@ from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import STOPS, folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows, hashed
-from simhash_pipeline.page.parse import elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
@@ -134,9 +132,6 @@ class Fingerprinter:
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
         self._extracts_from_soup = self._extract is not None and parse.asks_for_soup(self._extract)
-        if options.parser == "html5lib" and find_spec("html5lib") is None:
-            rule = "it needs html5lib: pip install 'simhash-pipeline[html5lib]'"
-            raise OptionsError([f"SIMHASH_PARSER is 'html5lib'; {rule}"])
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
@@ -283,8 +278,8 @@ class Fingerprinter:
         """Main text, and which blocks are in it."""
         texts = page.blocks.texts
         if self._extract is not None:
-            soup = self._extracts_from_soup
-            text = self._extract(soup_of(page.source, self._options.parser) if soup else page.root)
+            given = parse.soup_of(page.source) if self._extracts_from_soup else page.root
+            text = self._extract(given)
             flat = " ".join(text.split())
             return text, [block in flat for block in texts]
         is_main = [False] * len(texts)
@@ -338,14 +333,13 @@ class Page:
     """
 
     def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
-        self._parser = options.parser
         source, cut = parse.readable(html, charset, options.max_page_bytes)
-        found = compiled.read_markup(source) if options.parser == "lxml" else None
+        found = compiled.read_markup(source)
         marked = MarkupRead(*found) if isinstance(found, tuple) else None
         self.source = before_wide_tag(source) if marked is None else source
         self.cut = cut or len(self.source) < len(source)
         if marked is None or options.decay is not None:
-            elements = elements_of(self.root)
+            elements = parse.elements_of(self.root)
             self.structure = structure_fingerprint(elements, options)
         else:
             self.structure = marked.structure if marked.nodes >= MIN_NODES else None
@@ -360,4 +354,4 @@ class Page:
     @cached_property
     def root(self) -> _Element:
         """Its tree by lxml."""
-        return tree_of_page(self.source, self._parser)
+        return parse.tree_of_page(self.source)

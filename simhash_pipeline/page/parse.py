@@ -1,7 +1,6 @@
-"""A page in, its markup and one tree out, by lxml or html5lib, and its elements in a list.
+"""A page in, its markup and one tree out, and its elements in a list.
 
-html5lib and BeautifulSoup are imported when they are needed: by SIMHASH_PARSER, and for an
-extractor that asks for a soup.
+BeautifulSoup is imported only for an extractor that asks for a soup.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
@@ -30,13 +28,7 @@ _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 # The content of a head, by the HTML standard.
 METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 # lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
-NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# The same as numbers; of many digits none is a character, and Python may refuse to read them.
-_NO_REFERENCE = re.compile(
-    r"&#(?:\d{8,}|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45])(?!\d)"
-    r"|x(?:[\da-f]{7,}|0*(?:[1-8bcef]|1[\da-f]|fff[ef])(?![\da-f])));?",
-    re.IGNORECASE | re.ASCII,
-)
+_NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NO_DEPTH = 2**31  # deeper than any element
 # A tree's elements, each before its children, with its tag and depth; the root's is 0.
 Elements: TypeAlias = list[tuple[_Element, str, int]]
@@ -60,13 +52,11 @@ def readable(
     return without_line_ends(bounded), len(read) < len(html) or len(bounded) < len(source)
 
 
-def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
-    """The tree of UTF-8 markup, without comments, by lxml or html5lib.
+def tree_of_page(source: bytes) -> _Element:
+    """The tree of UTF-8 markup, without comments.
 
     PageError (kind empty or unparsable) when there is none.
     """
-    if parser != "lxml":
-        return _by_html5lib(source)
     endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
@@ -118,38 +108,18 @@ def _empty_head(root: _Element) -> None:
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
-    foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
+    foreign[-1].tail = _NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
 
 
-def _by_html5lib(source: bytes) -> _Element:
-    import html5lib
-
-    text = NO_XML.sub(" ", _NO_REFERENCE.sub(" ", source.decode("utf-8", "replace")))
-    parse = partial(html5lib.parse, treebuilder="lxml", namespaceHTMLElements=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of names that no XML may have
-        try:
-            root: _Element = parse(text).getroot()
-        except Exception as error:  # it lets its own errors out
-            raise PageError("unparsable", f"html5lib can't parse the page: {error!r}") from error
-    etree.strip_tags(root, etree.Comment)
-    for element in root.iter("{*}*"):
-        element.tag = etree.QName(element).localname
-    return root
-
-
-def soup_of(source: bytes, parser: str) -> BeautifulSoup:
-    """The soup of UTF-8 markup; PageError (kind unparsable) if the parser fails on it."""
+def soup_of(source: bytes) -> BeautifulSoup:
+    """The soup of UTF-8 markup."""
     from bs4 import BeautifulSoup
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of pages that look like XML, or like a URL
-        try:
-            return BeautifulSoup(source.decode("utf-8", "replace"), parser)
-        except Exception as error:  # html5lib lets its own errors out
-            raise PageError("unparsable", f"{parser} can't parse the page: {error!r}") from error
+        return BeautifulSoup(source.decode("utf-8", "replace"), "lxml")
 
 
 def asks_for_soup(extract: Callable[[Any], str]) -> bool:

@@ -155,10 +155,10 @@ class Readers:
         self._fingerprinter = fingerprinter
         self._can_start = True
         self._limit_secs = options.page_timeout_secs
-        self._takes_all = options.reads_beside
+        self._takes_all = options.calls_users_code
         self._is_closing = is_closing
         self._end = math.inf  # of all reading, once the crawl is closing
-        if options.reads_beside:
+        if self._takes_all:
             self._start_first()
 
     def takes(self, source: Source) -> bool:
