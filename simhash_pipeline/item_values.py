@@ -321,10 +321,10 @@ def sentences_of(text: str, page: on_page.Page) -> bytes:
     for sentence in on_page.unspaced("\n".join(sentences(text))).split(b"\n"):
         is_shown = False
         if len(sentence) > MAX_LINE or sentence.endswith(_STOPS):
-            at = page.shown.find(sentence, place)  # most stand there in this order
-            place = at if at >= 0 else page.shown.find(sentence)
+            if not page.shown.startswith(sentence, place):  # most stand there in this order
+                place = page.shown.find(sentence)
             is_shown = place >= 0
-            place = max(0, place)
+            place += len(sentence)
         found[crc32(sentence) & BLOCK_BITS] = MAIN * is_shown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     return struct.pack(f">{len(chosen)}H", *chosen)

@@ -19,7 +19,7 @@ from itertools import islice
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
-from simhash_pipeline.page.counters import is_sentence, without_counters
+from simhash_pipeline.page.counters import MAX_LINE, is_sentence, without_counters
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
@@ -414,6 +414,8 @@ def _uncounted(line: str) -> str:
 
     A sentence has none, as "The bill got 51 votes", but one that ends it behind a comma.
     """
+    if len(line) > MAX_LINE:  # not kept among those that come again
+        return line
     left = without_counters(line, is_main=is_sentence(line), is_above=True)
     if left == line:
         return line

@@ -118,10 +118,12 @@ def spelled(text: str) -> str:
     if said is not None:
         return said
     lines = text.split("\n")
-    if len(lines) <= 32:
-        return _by_words(lines)
-    half = len(lines) // 2
-    return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])
+    if len(lines) > 32:
+        half = len(lines) // 2
+        return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])
+    if len(lines) > 1 and native.kernel is not None:  # without it numpy takes long to begin
+        return "\n".join(map(spelled, lines))
+    return _by_words(lines)
 
 
 def _by_table(text: str) -> str | None:
