@@ -402,8 +402,8 @@ def folded_text(text: str) -> str:
 def without_counted(text: str) -> str:
     """The folded text without runs of white space and counters."""
     left = " ".join(map(_uncounted, text.splitlines()))
-    is_spaced = "  " not in left and left.isprintable()  # by single blanks: in half the time
-    return left.strip() if is_spaced else " ".join(left.split())
+    is_bare = "  " not in left and left.isprintable()  # of other white space: in half the time
+    return left.strip() if is_bare else " ".join(left.split())
 
 
 def unspaced(text: str) -> bytes:

@@ -118,12 +118,10 @@ def spelled(text: str) -> str:
     if said is not None:
         return said
     lines = text.split("\n")
-    if len(lines) > 32:
-        half = len(lines) // 2
-        return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])
-    if len(lines) > 1 and native.kernel is not None:  # without it numpy takes long to begin
-        return "\n".join(map(spelled, lines))
-    return _by_words(lines)
+    if len(lines) <= (32 if native.kernel is None else 1):  # as numpy takes long to begin
+        return _by_words(lines)
+    half = len(lines) // 2
+    return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])
 
 
 def _by_table(text: str) -> str | None:
@@ -152,8 +150,7 @@ def _by_words(lines: list[str]) -> str:
 
 def _composed(text: str) -> str:
     text = _INVISIBLE.sub("", text)
-    if _NON_JOINER in text:
-        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+    text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
     if marks := "".join(filter(_is_mark, set(text))):
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     return unicodedata.normalize("NFKC", text).translate(_by_code())

@@ -57,7 +57,6 @@ ARTICLE_SHIFT = 32
 _MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
-
 _END = _SEPARATOR.encode()
 
 Hashes: TypeAlias = "NDArray[np.uint32]"
