@@ -46,7 +46,6 @@ _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
 )
-_CLOCK = re.compile(r"[T ](\d\d):(\d\d)(?::00)?(?![:\d.])")  # behind a date
 # Spaces of all kinds are folded into this one, between thousands.
 # A unit may follow: 86m², 256GB, 5th.
 _NUMBER = re.compile(
@@ -58,7 +57,6 @@ _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _AMOUNT = re.compile(
     r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
 )
-_MOST_AMOUNT = 40  # characters
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -240,8 +238,9 @@ class Page:
             return False
         begun, whole = found[0][:-2], [found[0]]
         if found[0] in _days_about_now():
-            clock = _CLOCK.match(text, found.end())
-            whole = [f"{found[0]}{sign}{clock[1]}:{clock[2]}" for sign in "t "] if clock else []
+            time_of, whole = _ISO_TIME.match(text), []
+            if time_of and time_of[3] in (None, "00"):
+                whole = [f"{found[0]}{sign}{time_of[2]}" for sign in "t "]
         return self._holds_instant(text) or any(
             source.startswith(each, place) for source, place in self._held(begun) for each in whole
         )
@@ -283,14 +282,10 @@ class Page:
         time_of = _ISO_TIME.match(text)
         if (time_of and time_of[3] not in (None, "00")) or self.is_own_address(text):
             return False
-        if _names_today(_letters_of(text)) or is_of_the_crawl(text):
+        if _names_today(text) or is_of_the_crawl(text):
             return time_of is not None and self._stands(time_of[2])
         number = _number(text).translate(_JOINTS)
         return not any(each.has(plain) or number in each.numbers for each in self._shown)
-
-    def is_brought(self, text: str) -> bool:
-        """Whether a value that stands nowhere here may say something of another page."""
-        return not (self.is_own_address(text) or is_of_the_crawl(text))
 
 
 # All rows of a page are looked for in the same texts, which are folded once.
@@ -326,11 +321,7 @@ def _number(text: str) -> str:
 
 def is_amount(text: str) -> bool:
     """Whether it is a number, alone or with its currency."""
-    return len(text) <= _MOST_AMOUNT and _AMOUNT.fullmatch(text.upper()) is not None
-
-
-def _letters_of(text: str) -> str:
-    return "".join(_WORD.findall(text))
+    return _AMOUNT.fullmatch(text.upper()) is not None
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -350,8 +341,10 @@ def is_of_the_crawl(text: str) -> bool:
     return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
 
 
-def _names_today(letters: str) -> bool:
-    return any(_letters_of(day) in letters for day in _days_about_now())
+def _names_today(text: str) -> bool:
+    """With other signs or none, too: run-20261127."""
+    letters = "".join(_WORD.findall(text))
+    return any(day.replace("-", "") in letters for day in _days_about_now())
 
 
 def _days_about_now() -> set[str]:
@@ -385,11 +378,6 @@ def _joins(text: str, place: int) -> bool:
         return False
     before, after = text[place - 1], text[place]
     return before.isalnum() and after.isalnum() and before < "\u2e80" and after < "\u2e80"
-
-
-def folded_value(text: str) -> str:
-    """In one spelling and lower case, without markup, runs of white space and counters."""
-    return without_counted(folded_text(text))
 
 
 def folded_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Text, tables and progress for people: in colour on a terminal, plain when piped.
+"""Text, tables and progress for people, the last on a terminal alone.
 
 Nothing that a page contains steers the terminal: control characters are made visible, and markup
 is never interpreted. Rich is imported when it is needed, so that a command starts without it.
@@ -24,15 +24,8 @@ T = TypeVar("T")
 
 # They join letters of Persian, of India's scripts and of emoji, and steer nothing.
 JOINERS = "\u200c\u200d"
-_COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
 SHOW_AFTER_SECS = 0.5  # of work, a progress bar
 _REDRAW_SECS = 0.1
-
-
-class Heading(str):
-    """A line that begins a section: bold on a terminal."""
-
-    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +67,10 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print for people: line by line on a terminal, else all at once."""
-    if not sys.stdout.isatty():
-        print("\n".join(chain.from_iterable(map(drawn, lines))))
-        return
-    from rich.text import Text
-
-    console = _console(sys.stdout)
-    for line in lines:
-        for row in drawn(line):
-            text = Text(row, "bold" if isinstance(line, Heading) else "")
-            for colour, pattern in _COLOURS.items():
-                text.highlight_regex(pattern, colour)
-            console.print(text, soft_wrap=True)
+    """Print for people: row by row on a terminal, else all at once."""
+    rows = chain.from_iterable(map(drawn, lines))
+    for text in rows if sys.stdout.isatty() else ["\n".join(rows)]:
+        print(text)
 
 
 def drawn(line: Line) -> Iterator[str]:

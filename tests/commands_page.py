@@ -51,7 +51,7 @@ KEYS = {
         "settings mean for it)"
     ),
     "store info": (
-        "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
+        "`store`, `pages`, `thin`, `namespaces`, `first_seen`, "
         "`seen_at`, `texts`, `bytes`, `made_with`, "
         "`faults` (of a damaged store only `store` and `faults`)"
     ),

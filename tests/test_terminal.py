@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
+from typing import TYPE_CHECKING
 
 import pytest
 
 from simhash_pipeline.terminal import (
     Grid,
-    Heading,
     Line,
     drawn,
     print_json,
@@ -38,6 +38,10 @@ def test_what_could_steer_a_terminal_is_spelt_out(text: str, told: str) -> None:
     assert printable(text) == told
 
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
 def test_json_that_is_made_printable_means_the_same() -> None:
     values = ['\x1b\x7f\x9b\u202e\u2028\n\t"\\', "海港\U000e0001\U0001f600"]
     line = printable(json.dumps(values, ensure_ascii=False))
@@ -51,7 +55,7 @@ def shown(line: Line) -> list[str]:
 
 
 def test_a_string_is_one_line_whatever_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
-    print_lines(["one\n\ttwo\x1b", Heading("[red]three[/] :smile:"), ""])
+    print_lines(["one\n\ttwo\x1b", "[red]three[/] :smile:", ""])
     assert capsys.readouterr().out == "one\\n        two\\u001b\n[red]three[/] :smile:\n\n"
 
 
@@ -102,20 +106,16 @@ def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return shown
 
 
-def test_a_terminal_shows_bars_and_changes_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_shown_each_row_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = a_terminal(monkeypatch)
-    print_lines([Heading("Reason"), Grid([("content", "██")]), "[-old-] {+new+}"])
-    assert terminal.getvalue() == (
-        "\x1b[1mReason\x1b[0m\ncontent  \x1b[36m██\x1b[0m\n"
-        "\x1b[31m[-old-]\x1b[0m \x1b[32m{+new+}\x1b[0m\n"
-    )
 
+    def lines() -> Iterator[Line]:
+        yield "Reason"
+        assert terminal.getvalue() == "Reason\n"
+        yield Grid([("content", "██")])
 
-def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = a_terminal(monkeypatch)
-    monkeypatch.setenv("NO_COLOR", "1")
-    print_lines([Grid([("content", "██")]), "[-old-] {+new+}"])
-    assert terminal.getvalue() == "content  ██\n[-old-] {+new+}\n"
+    print_lines(lines())
+    assert terminal.getvalue() == "Reason\ncontent  ██\n"
 
 
 def test_a_progress_bar_is_taken_away_after_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run, read_log
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
-from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
+from simhash_pipeline.terminal import Grid, Line, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
 
@@ -149,14 +149,14 @@ def _nearness(drop: Drop) -> str:
 def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     """Totals of a drop log, what to look at first, and the reasons."""
     yield log
-    yield Heading(_verdict(summary))
+    yield _verdict(summary)
     yield "; ".join(_circumstances(summary))
     if summary.kept_near:
         yield f"{_kept_near(summary)}: --kept lists them"
     if not summary.drops:
         return
     yield from _first_looks(summary)
-    yield from ("", Heading("Reason"))
+    yield from ("", "Reason")
     rows = [
         (name, f"{count:,}", bar(count, summary.drops, SHORT_BAR), REASONS.get(name, ""))
         for name, count in summary.reasons.most_common()
@@ -169,13 +169,13 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
             (one.run[:8], one.spider, f"{minute(one.first)} UTC", counted(one.drops, "drop"))
             for one in runs
         ]
-        yield from ("", Heading(heading), Grid(rows, right=(3,), indent=2))
+        yield from ("", heading, Grid(rows, right=(3,), indent=2))
 
 
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     """The near misses, the likeliest copies first."""
     yield log
-    yield Heading(_kept_near(summary))
+    yield _kept_near(summary)
     for near in sorted(summary.near_misses, key=rank)[:KEPT]:
         yield from _pair(near, [why_rejected(near.reason, near, near.thresholds)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
@@ -214,13 +214,13 @@ def _circumstances(summary: Summary) -> Iterator[str]:
 
 def _first_looks(summary: Summary) -> Iterator[Line]:
     if pages := summary.magnets.worst():
-        yield from ("", Heading(f"Look at this first. {CAUSES}"))
+        yield from ("", f"Look at this first. {CAUSES}")
         dry_run = summary.dry == summary.drops
         yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:MAGNETS])
         yield from _more(len(pages) - MAGNETS, "such pages")
     if closest := summary.closest():
         first = "Those to check, then the" if summary.to_check else "The"
-        yield from ("", Heading(f"{first} nearest to the thresholds (at most {CLOSEST})"))
+        yield from ("", f"{first} nearest to the thresholds (at most {CLOSEST})")
         for drop, found in closest:
             yield from _pair(drop, found)
 
@@ -319,7 +319,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
         (False, "Not taken (a query key that you know is taken by --take KEY)"),
     ):
         if rules := [one for one in learnt.evidence if one.taken == taken]:
-            yield Heading(heading)
+            yield heading
             yield from _rule_blocks(rules)
             yield ""
     yield (

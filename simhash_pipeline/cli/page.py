@@ -35,7 +35,7 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
-from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
+from simhash_pipeline.terminal import Grid, Line, print_lines, printable
 from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
@@ -88,7 +88,7 @@ class CompareCommand(Command):
 
     def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
         yield Grid([("A", a.url or "", _size(a)), ("B", b.url or "", _size(b))])
-        said = Heading(_verdict(verdict, distances(a, b), self.options))
+        said = _verdict(verdict, distances(a, b), self.options)
         yield from ("", _judged_grid(a, b, verdict, self.options), "", said, "")
         limit = self.arguments.limit
         yield from _changes("Changes of words in the main text", a.text, b.text, limit)
@@ -323,7 +323,7 @@ class ExplainCommand(Command):
             why = f", though near a stored page: {rejected.text}"
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
-        yield Heading(f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}.")
+        yield f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}."
         yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
@@ -337,7 +337,7 @@ class ExplainCommand(Command):
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
             found_by = _NEAR if line.is_near_miss else line.reason
             for twin_url, rows in line.rows.items():
-                yield from ("", Heading(f"Its rows that are on {twin_url}: {len(rows):,}"))
+                yield from ("", f"Its rows that are on {twin_url}: {len(rows):,}")
                 yield from (f"  {row}" for row in rows[: self.arguments.limit])
             yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
             stores = [store for store, _ in opened]
@@ -354,7 +354,7 @@ class ExplainCommand(Command):
             if page.content is None:
                 few = f"as a thin page, of fewer than {options.min_tokens} tokens"
                 why = f"{few}: no other stored page has its title and text."
-            yield Heading(f"{when}: {why}")
+            yield f"{when}: {why}"
             yield from _titles(None, page, "kept", named.name)
             return
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
@@ -362,7 +362,7 @@ class ExplainCommand(Command):
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
         why = "it is near a page that is stored too; one of them was kept before the other was."
         why = why if verdict.dropped else _why_kept(verdict, apart, options)
-        yield Heading(f"{when}: {why}")
+        yield f"{when}: {why}"
         yield from _titles(near, page, "kept", named.name)
         yield from ("", _judged_grid(near, page, verdict, options))
         repeated_text = partial(store.repeated_text, page.namespace)
@@ -391,7 +391,7 @@ class ExplainCommand(Command):
         items = [_item(text_a), _item(text_b)]
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         if values := [value for value in values if any(value[1:])]:  # a text is compared above
-            yield Heading("Values of their items that differ")
+            yield "Values of their items that differ"
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
         if alike is not None:
             same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"

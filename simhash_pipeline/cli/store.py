@@ -25,7 +25,6 @@ from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, Line, printable, progress
 from simhash_pipeline.urls import page_key
 
-TOP_SITES = 5
 # By Scrapy's priority of a setting. A spider's attributes have that of the command line.
 _SOURCES = {20: "settings.py", 30: "custom_settings", 40: "an attribute of the spider"}
 
@@ -69,7 +68,6 @@ def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
         yield "Restore a copy, or move the file away to start over."
         return
     shown = {**record, "made_with": _options(record["made_with"]), "damage": "none"}
-    del shown["faults"]
     rows = [(name.replace("_", " "), _text(value)) for name, value in shown.items()]
     yield Grid([row for row in rows if row[1]])
 
@@ -83,20 +81,17 @@ def _text(value: object) -> str:
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
     pages, thin, file = 0, 0, store_file(named.url)
     files = [] if file is None else [file, beside(file, "-wal")]
-    namespaces, sites = Counter[str](), Counter[str]()
+    namespaces = Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
         pages += 1
         thin += page.content is None
         namespaces[page.namespace] += 1
-        sites[page.site] += 1
         oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
     return {
         "pages": pages,
         "thin": thin,
         "namespaces": dict(namespaces.most_common()),
-        "sites": len(sites),
-        "top_sites": dict(sites.most_common(TOP_SITES)),
         "first_seen": iso(oldest) if pages else None,
         "seen_at": iso(newest) if pages else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),

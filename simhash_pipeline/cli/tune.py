@@ -14,7 +14,7 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
+from simhash_pipeline.terminal import Grid, Line, bar, print_lines
 
 THRESHOLDS = ("content_distance", "sketch_distance", "min_similarity")
 _LOWER = (0.9, 0.8, 0.7, 0.6, 0.5)  # precisions that may be had instead
@@ -59,7 +59,7 @@ class TuneCommand(Command):
 def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator[Line]:
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
-    yield Heading("How often each content distance is right, and how many copies it finds")
+    yield "How often each content distance is right, and how many copies it finds"
     yield from (_precisions(answers, now), "")
     yield (
         f"Alone, the thresholds in force get {dropped + kept:,} of "

@@ -148,8 +148,6 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "pages": 4,
         "thin": 1,
         "namespaces": {"": 3, "test": 1},
-        "sites": 1,
-        "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
         "texts": 0,
         "bytes": size,
@@ -157,13 +155,11 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "faults": [],
     }
     words = store(outside, "info", *SEEN).stdout.splitlines()
-    assert words[:6] == [
+    assert words[:4] == [
         "store       seen.sqlite",
         "pages       4",
         "thin        1",
         "namespaces  '' 3, test 1",
-        "sites       1",
-        "top sites   example.org 4",
     ]
     assert words[-2:] == ["made with   the default options", "damage      none"]
 
@@ -187,10 +183,9 @@ def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Pa
 
 
 def test_what_a_page_brings_cannot_steer_the_terminal(store: Simhash, outside: Path) -> None:
-    fill(outside / "evil.sqlite", "https://a.org/1", namespace="\x1b[2J", site="\x9b31m.org")
+    fill(outside / "evil.sqlite", "https://a.org/1", namespace="\x1b[2J")
     words = store(outside, "info", "-S", "evil.sqlite").stdout
     assert "namespaces  \\u001b[2J 1\n" in words
-    assert "top sites   \\u009b31m.org 1\n" in words
 
 
 # Looking after one
