@@ -73,6 +73,7 @@ class StoreFiles:
             # The first 100 bytes say whether there may be a log.
             now, was = self._path.read_bytes()[100:], bytes(files[""][100:])
             _hold(now.startswith(was), "reading has changed the file")
+        noticed |= self._judge()
         noticed |= self._write(chance)
         _hold(self._path.exists(), "the file is gone")
         _hold(time.monotonic() - started < MOST_SECS, f"it took more than {MOST_SECS} seconds")
@@ -88,6 +89,16 @@ class StoreFiles:
             lambda store: list(islice(store.pages(), 10 * PAGES)),
             lambda store: list(islice(store.texts(), 10 * PAGES)),
             lambda store: list(store.all_repeated_text()),
+            lambda store: _hold_named(store, errors),
+        )
+        return bool(errors)
+
+    def _judge(self) -> bool:
+        """Look a page up: a store writes its packed values again, where a chunk of them is gone."""
+        errors: list[StoreError] = []
+        self._tried(
+            errors,
+            {},
             lambda store: store.settle(_page(5), _all_seen),
             lambda store: _hold_named(store, errors),
         )
