@@ -70,7 +70,7 @@ ENGLISH = Language(
         "dropped": "dropped",
         "bits": "{} bits differ",
         "alt copies": "Five addresses of one article: one page is kept, four are dropped",
-        "legend": "Green: what the other newspaper changed",
+        "legend": "What the other newspaper changed",
         "in left": "crawled: 5 pages",
         "in right": "in your feed: 1 item",
         "journey": "From page to verdict",
@@ -102,7 +102,7 @@ CHINESE = Language(
         "dropped": "丢弃",
         "bits": "{} 比特",
         "alt copies": "同一篇文章的五个 URL：保留一个，丢弃四个",
-        "legend": "绿色：转载时增加的文字",
+        "legend": "转载时增加的文字（已丢弃）",
         "in left": "爬取：5 个页面",
         "in right": "输出：1 个 item",
         "journey": "从页面到结果",
@@ -176,40 +176,45 @@ def _crawl_output() -> list[str]:
 
 
 def copies(language: Language, pages: Sequence[tuple[str, str, PageFingerprint, Verdict]]) -> str:
-    words, row = language.words, 66
+    words, row = language.words, 76
     drawn = [_text(20, 32, words["in left"], "grey"), _text(400, 32, words["in right"], "grey")]
     for place, (label, path, _, verdict) in enumerate(pages):
         y, kept = 48 + place * row, not verdict.dropped
         colour = "good" if kept else "bad"
         drawn.append(_box(16, y, 330, row - 10, "good" if kept else "line"))
-        drawn.append(_text(32, y + 24, label, "ink", weight=600))
-        drawn.append(_text(32, y + 44, path, "grey", size=12, font="mono"))
+        drawn.append(_text(32, y + 28, label, "ink", weight=600))
+        drawn.append(_text(32, y + 50, path, "grey", size=12, font="mono"))
         state = words["kept"] if kept else words["dropped"]
-        drawn.append(_text(334, y + 24, state, colour, anchor="end", weight=600, size=13))
+        drawn.append(_text(334, y + 28, state, colour, anchor="end", weight=600, size=13))
         if not kept:
             differ = words["bits"].format(verdict.content_distance)
-            drawn.append(_text(334, y + 44, differ, "grey", anchor="end", size=12))
-    drawn.append(_arrow(350, 212, 390, 212))
-    drawn.append(_box(396, 48, 308, 5 * row - 10, "good"))
+            drawn.append(_text(334, y + 50, differ, "grey", anchor="end", size=12))
+    drawn.append(_arrow(350, 81, 390, 81))
     article, copied = pages[0][2], pages[-1][2]
     title, copied_title = (each.title.rpartition(" | ")[0] for each in (article, copied))
-    heading = [Piece("same", title)]
-    if copied_title != title:
-        heading.append(Piece("added", copied_title))
-    y = 76
-    for line in (line for piece in heading for line in _wrapped([piece], 276, 17)):
-        drawn.append(_text(412, y, line, "ink", size=16, weight=600))
-        y += 22
     shown = " ".join(article.text.split("\n")[:2])
     shown = shown[: 1 + max(shown.rfind(". ", 0, 170), shown.rfind("。", 0, 130))]
     (change,) = text_diff(article.text, copied.text)
-    body = [Piece("same", f"{shown} …"), *change]
-    y += 8
-    for line in _wrapped(body, 276, 14):
-        drawn.append(_text(412, y, line, "ink"))
-        y += 20
-    drawn.append(_text(412, 48 + 5 * row - 24, words["legend"], "grey", size=12))
+    new_title = [Piece("added", copied_title)] if copied_title != title else []
+    kept, end = _passage(48, [Piece("same", title)], [Piece("same", f"{shown} …")], "good")
+    changed, _ = _passage(end + 48, new_title, change, "line")
+    drawn += [*kept, _text(400, end + 32, words["legend"], "grey"), *changed]
     return _svg(720, 48 + 5 * row + 4, words["alt copies"], drawn)
+
+
+def _passage(
+    top: int, title: Sequence[Piece], text: Sequence[Piece], colour: str
+) -> tuple[list[str], int]:
+    """A box with a title and what is below it, and where the box ends."""
+    drawn, y = [], top + 8
+    for line in _wrapped(title, 276, 17) if title else ():
+        y += 22
+        drawn.append(_text(412, y, line, "ink", size=16, weight=600))
+    for line in _wrapped(text, 276, 14):
+        y += 20
+        drawn.append(_text(412, y + 2, line, "ink"))
+    end = y + 18
+    return [_box(396, top, 308, end - top, colour), *drawn], end
 
 
 def journey(language: Language) -> str:
@@ -260,18 +265,22 @@ def bits(language: Language) -> str:
 
 
 def terminal(lines: Sequence[str]) -> str:
-    """The command is typed, then its output comes line by line, and all begins again."""
-    height, first, step = 17, 12.0, 1.2  # a line, percent of the time before the first, between two
+    """All output; then the command is typed, and its output comes line by line, again and again."""
+    height, shown, first, step = 17, 30.0, 42.0, 1.2  # of a line; percent of the time
     frames, drawn = [], []
     for place, line in enumerate(["$ make crawl", *lines]):
         if not line:
             continue
-        begin = 0 if place == 0 else first + place * step
+        begin = first + place * step
         frames.append(
-            f"@keyframes l{place}{{0%,{begin:.1f}%{{opacity:0}}{begin + 0.1:.1f}%{{opacity:1}}}}"
+            f"@keyframes l{place}{{{shown}%,{begin:.1f}%{{opacity:0}}"
+            f"{begin + 0.1:.1f}%{{opacity:1}}}}"
         )
         if place == 0:
-            frames[-1] = "@keyframes l0{0%,1%{clip-path:inset(0 100% 0 0)}9%{clip-path:inset(0)}}"
+            frames[-1] = (
+                f"@keyframes l0{{0%{{clip-path:inset(0)}}{shown}%{{clip-path:inset(0 100% 0 0)}}"
+                f"{first - 3}%{{clip-path:inset(0)}}}}"
+            )
         typed = ";animation-timing-function:steps(12)" if place == 0 else ""
         faint = line.lstrip().startswith("≈")
         kind = "t-faint" if faint else "t-head" if not line.startswith(" ") else "t-line"
@@ -282,7 +291,7 @@ def terminal(lines: Sequence[str]) -> str:
     total, width = 60 + (len(lines) + 1) * height, 32 + 8 * max(map(len, lines))
     style = (
         f"text{{font:13px {MONO};white-space:pre;fill:#e6edf3;"
-        "animation-duration:15s;animation-iteration-count:infinite;animation-timing-function:step-end}"
+        "animation-duration:20s;animation-iteration-count:infinite;animation-timing-function:step-end}"
         ".t-head{font-weight:600}.t-faint{fill:#9198a1}"
         f"@media (prefers-reduced-motion:reduce){{text{{animation:none}}}}{''.join(frames)}"
     )

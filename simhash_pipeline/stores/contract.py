@@ -47,7 +47,7 @@ _NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
 class StoredPage:
     """A kept page as it is stored: a field here is a column in all stores and in Parquet files.
 
-    Nobody changes one. It isn't frozen, as then 23 fields take six times as long to set.
+    Nobody changes one. It isn't frozen, as then its fields take six times as long to set.
     """
 
     url: str  # the canonical key, unique within the namespace
