@@ -54,7 +54,7 @@ PAGES: list[Drop | Run] = [
 # addresses, units.
 AS_IT_IS = re.compile(
     r"SIMHASH_\w+( = True)?|scrapy simhash \S+( --labels)?|https?://\S+|\S+\.example|\S+\.(jsonl|csv|py)"
-    r"|run-1|news|no html|item|sketch|tune|UTC|CSV|English|A story|'content'|\b[yndjkNP]\b"
+    r"|run-1|news|no html|item|sketch|tune|UTC|CSV|URL|English|A story|'content'|\b[yndjkNP]\b"
     r"|\b(en|de)\b"
 )
 
