@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
+from publicsuffixlist import PublicSuffixList
 from w3lib.url import canonicalize_url
 
 from simhash_pipeline.bits import hash_of
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.bounds import has_long_host
-
-if TYPE_CHECKING:
-    import tldextract
 
 # Parameters that say where a visitor comes from, and nothing of the page: of sources and campaigns,
 # clicks, mailings, counters, shares, shops' recommendations and sessions. Half of them are from the
@@ -139,16 +137,15 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def _site_of_host(url: str) -> str:
-    parts = _suffixes()(url)
-    names = (parts.subdomain, parts.domain, parts.suffix)
-    return parts.top_domain_under_public_suffix or ".".join(filter(None, names))
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or parts.scheme or url
+    except ValueError:
+        return url
+    return _suffixes().privatesuffix(host) or host.rstrip(".")
 
 
 @cache
-def _suffixes() -> tldextract.TLDExtract:
-    """The public suffix list that comes with the package: no network, no cache file."""
-    import tldextract  # takes 0.16 s, and most commands need no site
-
-    return tldextract.TLDExtract(
-        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-    )
+def _suffixes() -> PublicSuffixList:
+    """The public suffix list that comes with the package: it takes 3 MB and 0.03 s."""
+    return PublicSuffixList(accept_unknown=False)
