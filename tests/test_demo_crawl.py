@@ -3,14 +3,12 @@
 import contextlib
 import io
 import json
-import os
 import shutil
 import socket
-import subprocess
-import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from w3lib.url import safe_url_string
@@ -20,6 +18,7 @@ from crawler.demo_site import Answer, read_answers
 from crawler.spiders.site import SiteSpider
 from simhash_pipeline.drop_log import Drop
 from tests.crawl.crawling import crawl as crawl_here
+from tests.forked import scrapy_forked
 from tests.review.logs import read_drops
 from tests.stores.servers import free_port
 
@@ -37,18 +36,9 @@ class DemoCrawl:
     second_output: str
 
 
-def scrapy(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
-    environment["PYTHONPATH"] = str(ROOT)
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "site", *arguments],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def scrapy(directory: Path, *arguments: str) -> CompletedProcess[str]:
+    settings = {"SCRAPY_SETTINGS_MODULE": "crawler.settings"}
+    return scrapy_forked(directory, "crawl", "site", *arguments, **settings)
 
 
 @pytest.fixture(scope="module")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shlex
 import shutil
 import socket
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +20,7 @@ from crawler.spiders.site import SiteSpider
 from simhash_pipeline.drop_log import Drop, read_log
 from tests.crawl.crawling import crawl
 from tests.documents import ROOT, TEXT
+from tests.forked import scrapy_forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,15 +40,7 @@ VARIES = re.compile(TIME)
 
 
 def scrapy(directory: Path, *arguments: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments],
-        cwd=directory,
-        env={**os.environ, **ENVIRONMENT},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    result = scrapy_forked(directory, *arguments, **ENVIRONMENT)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

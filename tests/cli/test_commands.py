@@ -12,21 +12,10 @@ import pytest
 from simhash_pipeline.cli.page import CompareCommand
 from simhash_pipeline.cli.simhash import COMMANDS
 from tests.cli.simhash_command import Simhash
+from tests.forked import scrapy_forked
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = str(ROOT / "crawler/demo_site/templates/shop.html")
-
-
-def scrapy(
-    *arguments: str, directory: Path = Path(__file__).parent
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "scrapy", *arguments],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 @pytest.fixture
@@ -36,7 +25,8 @@ def outside(tmp_path: Path) -> Path:
 
 
 def test_the_command_runs_inside_a_project_too() -> None:
-    result = scrapy("simhash", "compare", PAGE, directory=ROOT)
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "compare", PAGE]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert "title" in result.stdout
 
@@ -65,7 +55,7 @@ def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(
     nothing = simhash(outside)
     assert nothing.returncode == 2
     assert re.search(r"dedup +find", nothing.stdout)
-    unknown = scrapy("simhash", "dedupp", directory=outside)
+    unknown = scrapy_forked(outside, "simhash", "dedupp")
     assert unknown.returncode == 2
     assert re.fullmatch(
         r"scrapy simhash: .*invalid choice: 'dedupp'.* \(see scrapy simhash -h\)\n", unknown.stderr

@@ -6,8 +6,6 @@ import csv
 import importlib
 import json
 import re
-import subprocess
-import sys
 from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +22,7 @@ from simhash_pipeline.crawl.pending import PendingItems
 from tests.crawl.crawling import Crawl, crawl, have_reactor, inside
 from tests.crawl.trap_site import trap_site
 from tests.documents import TEXT
+from tests.forked import scrapy_forked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,15 +123,8 @@ def run(directory: Path, *arguments: str, **settings: object) -> tuple[str, str]
         f"{name}={json.dumps(value) if isinstance(value, dict) else value}"
         for name, value in settings.items()
     ]
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "scrapy", *arguments]
-        + [argument for setting in given for argument in ("-s", setting)],
-        cwd=directory,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    chosen = [argument for setting in given for argument in ("-s", setting)]
+    result = scrapy_forked(directory, *arguments, *chosen)
     assert result.returncode == 0, result.stderr
     return result.stdout, result.stderr
 

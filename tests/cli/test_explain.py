@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ import pytest
 from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, STORY, ItemSpider, crawl, html, page
-from tests.documents import ROOT
+from tests.forked import scrapy_forked
 from tests.review.logs import drop, near_miss, write_log
 
 ITEMS = [
@@ -220,20 +217,11 @@ def test_the_store_that_a_spider_names_is_found_by_its_log(tmp_path: Path) -> No
         "class Down(ItemSpider):\n    name = 'down'\n"
         "    custom_settings = {'SIMHASH_STORE': 'redis://127.0.0.1:1/0'}\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-
-    def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "scrapy", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        return done.stdout + done.stderr
-
     for spider in ("first", "shop"):
-        run("crawl", spider)
+        scrapy_forked(tmp_path, "crawl", spider)
     log = tmp_path / ".scrapy/simhash/down.drops.jsonl"  # its spider's server is
     log.write_bytes((tmp_path / ".scrapy/simhash/first.drops.jsonl").read_bytes())
-    said = run("simhash", "explain", "http://a.example/2")
+    said = scrapy_forked(tmp_path, "simhash", "explain", "http://a.example/2").stdout
     assert "\nB  kept   http://a.example/2\n          A page\n   store  shop.sqlite\n" in said
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Options
 from tests.cli.simhash_command import Simhash
-from tests.cli.test_commands import scrapy
+from tests.forked import scrapy_forked
 
 WORDS = " ".join(f"word{i}" for i in range(200))
 STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></html>"
@@ -161,7 +161,7 @@ def test_urls_are_fetched_as_a_crawl_of_the_project_would(pages: Path, server: S
     settings = ("-s", "USER_AGENT=harbour", "-s", "ROBOTSTXT_OBEY=True")
 
     def compared(*names: str) -> subprocess.CompletedProcess[str]:
-        return scrapy("simhash", "compare", *names, *settings, directory=pages)
+        return scrapy_forked(pages, "simhash", "compare", *names, *settings)
 
     urls = [server.url + path for path in ("/chinese", "/moved", "/hidden/story", "/nowhere")]
     assert compared(urls[0]).stdout == read_of(CHINESE, urls[0])
@@ -197,7 +197,7 @@ def test_fetching_runs_and_writes_nothing_of_the_project(tmp_path: Path, server:
     (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
     (tmp_path / "settings.py").write_text(PROJECT)
     (tmp_path / "output.jsonl").write_text("a crawl's items")
-    result = scrapy("simhash", "compare", f"{server.url}/story", directory=tmp_path)
+    result = scrapy_forked(tmp_path, "simhash", "compare", f"{server.url}/story")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == read_of(STORY, f"{server.url}/story")
     assert (tmp_path / "output.jsonl").read_text() == "a crawl's items"
@@ -283,7 +283,7 @@ def test_compare_names_what_makes_twins_beside_the_content(pages: Path, server: 
         ("canonical", "Twins: B is at the address that A declares, and takes its place."),
     ):
         options = (*strict, "-s", f"SIMHASH_KEEP={keep}")
-        result = scrapy("simhash", "compare", *urls, *options, directory=pages)
+        result = scrapy_forked(pages, "simhash", "compare", *urls, *options)
         assert result.returncode == 0
         assert said in result.stdout
         assert re.search(limit, result.stdout, re.MULTILINE)

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import importlib.util
 import io
-import json
 import logging
 import os
 import pickle
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +30,7 @@ from scrapy.settings import default_settings
 
 from simhash_pipeline import NearDuplicate, Verdict, page_judged
 from simhash_pipeline.errors import SimhashError
+from tests.forked import run_forked
 
 STORY = " ".join(f"word{i}" for i in range(200))
 OTHER = " ".join(f"term{i}" for i in range(200))
@@ -219,7 +218,7 @@ def have_reactor() -> None:
         install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
         from twisted.internet import reactor
 
-        reactor.getThreadPool().threadFactory = functools.partial(threading.Thread, daemon=True)
+        reactor.getThreadPool().threadFactory = partial(threading.Thread, daemon=True)
         reactor.startRunning(installSignalHandlers=False)
 
 
@@ -262,20 +261,11 @@ def _logging(level: str) -> Iterator[io.StringIO]:
 def crawl_in_a_process(
     directory: Path, crawling: Callable[[], dict[str, Any]], **settings: Any
 ) -> Crawl:
-    """The same in a new Python, by CrawlerProcess, with warnings as errors from its start on.
+    """The same in a process of its own, by CrawlerProcess, with warnings as errors.
 
     `crawling` is a function of a test module that returns the arguments of `crawl`.
     """
-    name = f"{crawling.__module__}:{crawling.__qualname__}"
-    code = "from tests.crawl.crawling import main; main()"
-    result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code, name, json.dumps(settings)],
-        cwd=directory,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        capture_output=True,
-        timeout=TIMEOUT_SECS,
-        check=False,
-    )
+    result = run_forked(directory, partial(_crawl, crawling, settings))
     log = result.stderr.decode()
     assert result.returncode == 0, log
     crawled: Crawl = pickle.loads(result.stdout)
@@ -283,13 +273,12 @@ def crawl_in_a_process(
     return crawled
 
 
-def main() -> None:
-    """The new Python."""
-    module, _, function = sys.argv[1].partition(":")
-    given = getattr(importlib.import_module(module), function)()
+def _crawl(crawling: Callable[[], dict[str, Any]], more: dict[str, Any]) -> None:
+    """In that process."""
+    given = crawling()
     spider = _with_items(given.pop("spider", ItemSpider), given.pop("items", ()))
     later, at_once = given.pop("later", Unlucky), given.pop("at_once", 1)
-    settings = _settings(later, at_once, given | json.loads(sys.argv[2]))
+    settings = _settings(later, at_once, given | more)
     reactorless = settings.get("TWISTED_REACTOR_ENABLED") is False
     process = (AsyncCrawlerProcess if reactorless else CrawlerProcess)(settings)
     crawler = process.create_crawler(spider)

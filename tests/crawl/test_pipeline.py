@@ -36,6 +36,7 @@ from tests.crawl.crawling import (
     html,
     page,
 )
+from tests.forked import scrapy_forked
 from tests.read_only import read_only
 from tests.review.logs import read_drops
 
@@ -751,8 +752,7 @@ def test_what_is_refused_at_the_start_ends_the_output_after_at_most_one_tracebac
         "import scrapy\nclass Nothing(scrapy.Spider):\n    name = 'nothing'\n"
     )
     addon = 'ADDONS={"simhash_pipeline.Addon": 500}'
-    command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-s", addon, "-s", setting]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    ended = scrapy_forked(tmp_path, "runspider", "spider.py", "-s", addon, "-s", setting)
     assert ended.stderr.count(f"CRITICAL: Crawl not started: {sentence}") == 1
     assert ended.stderr.count("Traceback") <= 1
     assert "AssertionError" not in ended.stderr

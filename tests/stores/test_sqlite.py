@@ -140,24 +140,31 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
 
 def test_more_pages_than_are_read_at_once_open_as_they_were_kept(path: Path) -> None:
     rng = random.Random(3)
-    values = [rng.getrandbits(64) if number % 4 else 42 for number in range(70_000)]
+    values = [rng.getrandbits(64) if number % 4 else 42 for number in range(30_000)]
     with SqliteStore(path) as store:
         store.insert_many(page(str(number), value) for number, value in enumerate(values))
     with SqliteStore(path) as store:
-        for number in (1, 30_001, 65_533, 65_534, 65_535, 65_537, 69_999):
+        for number in (1, 20_001, 28_669, 28_670, 28_671, 28_673, 29_999):
             assert near_content(store, values[number] ^ 7) == [(str(number), 3)]
             assert seen(store, page(str(number)))["same key"] == [(str(number), 1_000)]
         assert near_content(store, 42)[:2] == [("0", 0), ("4", 0)]
-        assert len(near_content(store, 42)) == 17_500
-        assert seen(store, page("70000"))["same key"] == []
+        assert len(near_content(store, 42)) == 7_500
+        assert seen(store, page("30000"))["same key"] == []
 
 
-@pytest.fixture
-def packed(path: Path) -> Path:
-    """A store whose first 8,191 pages have packed values; the even ones have one digest."""
+@pytest.fixture(scope="module")
+def packed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("packed") / "pages.sqlite"
     with SqliteStore(path) as store:
         digests = [n.to_bytes(8, "big") if n % 2 else bytes(8) for n in range(10_000)]
         store.insert_many(page(str(n), n << 8, digest=digests[n]) for n in range(10_000))
+    return path
+
+
+@pytest.fixture
+def packed(packed_once: Path, path: Path) -> Path:
+    """A store whose first 8,191 pages have packed values; the even ones have one digest."""
+    shutil.copy(packed_once, path)
     return path
 
 

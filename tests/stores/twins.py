@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import random
 import time
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.stores.redis.redis_store import LEASE_SECS, RedisStore
+from tests.forked import PROCESSES
 from tests.stores.pages import page, unless_near
 
 if TYPE_CHECKING:
@@ -92,12 +92,10 @@ def run(
         log.touch()
         share = "".join(f"{name} {value}\n" for name, value in pages[worker::WORKERS])
         (folder / f"share {worker}").write_text(share, encoding="utf-8")
-    processes = multiprocessing.get_context("forkserver")  # which imports all of this but once
-    processes.set_forkserver_preload(["tests.stores.twins"])
 
     def begun(worker: int) -> BaseProcess:
         lease_secs = SHORT_LEASE_SECS if kills else LEASE_SECS
-        process = processes.Process(target=work, args=(url, folder, worker, tentative, lease_secs))
+        process = PROCESSES.Process(target=work, args=(url, folder, worker, tentative, lease_secs))
         process.start()
         return process
 
