@@ -33,6 +33,8 @@ def chromium(
     # No sandbox: Chromium has none for root, as whom containers run.
     for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "hide-scrollbars"):
         options.add_argument(f"--{argument}")
+    for unused in ("gpu", "extensions", "background-networking", "component-update", "sync"):
+        options.add_argument(f"--disable-{unused}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = Chrome(options=options, service=Service(executable_path=driver))
     try:
