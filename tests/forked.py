@@ -28,7 +28,9 @@ if sys.platform == "win32":
     PROCESSES = multiprocessing.get_context("spawn")
 else:
     PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["scrapy.cmdline", "tests.crawl.crawling", "tests.stores.twins"])
+PROCESSES.set_forkserver_preload(
+    ["pytest", "scrapy.cmdline", "tests.crawl.crawling", "tests.stores.twins"]
+)
 
 
 def run_forked(

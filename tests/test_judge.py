@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -647,13 +648,21 @@ def test_by_both_a_page_of_a_few_elements_is_judged_by_its_content(store: Store)
     assert (second.dropped, second.reason) == (True, "content")
 
 
+@lru_cache
+def pages_of_lists(
+    site: Callable[[int, str, str], str], layout: str, language: str
+) -> list[PageFingerprint]:
+    """The same for each store."""
+    return [Fingerprinter().fingerprint(site(n, layout, language)) for n in range(20)]
+
+
 @pytest.mark.parametrize("language", list_sites.LANGUAGES)
 @pytest.mark.parametrize("layout", list_sites.LAYOUTS)
 @pytest.mark.parametrize("site", [list_sites.shop, list_sites.jobs])
 def test_lists_that_differ_in_their_rows_are_all_kept(
     store: Store, site: Callable[[int, str, str], str], layout: str, language: str
 ) -> None:
-    pages = [Fingerprinter().fingerprint(site(n, layout, language)) for n in range(20)]
+    pages = pages_of_lists(site, layout, language)
     verdicts = judged(store, *((f"http://a.example/{n}", page) for n, page in enumerate(pages)))
     assert [verdict.url for verdict in verdicts if verdict.dropped] == []
     verdicts = judged(

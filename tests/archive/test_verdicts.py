@@ -97,6 +97,6 @@ def test_which_of_the_twins_is_kept_may_be_chosen(tmp_path: Path, keep: str, kep
 
 
 def test_many_like_pages_are_each_compared_with_one(tmp_path: Path) -> None:
-    pages = [page(f"http://a.example/{number}", number % 2) for number in range(20_000)]
+    pages = [page(f"http://a.example/{number}", number % 2) for number in range(8_000)]
     found = told(tmp_path, pages)
     assert [name for name, kept, _ in found if kept] == ["0"]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
+from scrapy.crawler import AsyncCrawlerProcess
 
 from simhash_pipeline import SimhashPipeline, Verdict
 from simhash_pipeline.crawl import pipeline
 from simhash_pipeline.stores.opening import open_store
-from tests.crawl.crawling import crawl, page
+from tests.crawl.crawling import ItemSpider, Unlucky, crawl, page
+from tests.forked import PROCESSES
 from tests.stores.servers import wait_until
 
 if TYPE_CHECKING:
@@ -20,22 +20,20 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-SLOW_CRAWL = """
-import sys
-from scrapy.crawler import AsyncCrawlerProcess
-from tests.crawl.crawling import ItemSpider, Unlucky, page
 
-class Slow(ItemSpider):
-    items = [page("theirs", secs=float(sys.argv[2]))]
-
-process = AsyncCrawlerProcess({
-    "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Unlucky: 400},
-    "SIMHASH_STORE": sys.argv[1], "SIMHASH_DROP_LOG": None, "LOG_LEVEL": "ERROR",
-    "TELNETCONSOLE_ENABLED": False,
-})
-process.crawl(Slow)
-process.start()
-"""
+def crawl_slowly(store: str, holds_secs: float) -> None:
+    process = AsyncCrawlerProcess(
+        {
+            "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Unlucky: 400},
+            "SIMHASH_STORE": store,
+            "SIMHASH_DROP_LOG": None,
+            "LOG_LEVEL": "ERROR",
+            "TELNETCONSOLE_ENABLED": False,
+        }
+    )
+    items = [page("theirs", secs=holds_secs)]
+    process.crawl(type("Slow", (ItemSpider,), {"items": items}))
+    process.start()
 
 
 @pytest.fixture(params=["sqlite", pytest.param("redis 6.2", marks=pytest.mark.ci)])
@@ -49,14 +47,14 @@ class Neighbour:
     """Another crawl, whose story a later pipeline holds for so long."""
 
     def __init__(self, store: str, holds_secs: float) -> None:
-        command = [sys.executable, "-c", SLOW_CRAWL, store, str(holds_secs)]
-        self._process = subprocess.Popen(command)
+        self._process = PROCESSES.Process(target=crawl_slowly, args=(store, holds_secs))
+        self._process.start()
         with open_store(store) as opened:
             wait_until(lambda: len(opened) == 1)
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.join()
 
     def __enter__(self) -> Self:
         return self

@@ -198,6 +198,9 @@ def test_a_closed_reader_leaves_no_process(reader: Reader) -> None:
 def test_a_busy_process_whose_caller_does_nothing_ends_by_itself(
     users_reader: Reader, tmp_path: Path
 ) -> None:
+    """A second after its limit, and not five."""
+    soon = "\nfrom simhash_pipeline.page import reader\nreader._OWN_END_SECS = 1\n"
+    (tmp_path / "users_own.py").write_text(CALLABLES + soon)
     options = Options(extractor="users_own.text", page_timeout_secs=1)
     command = [sys.executable, "-I", "-c", _BEGIN]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

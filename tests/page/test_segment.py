@@ -215,13 +215,10 @@ def test_no_words_are_taken_from_the_common_temporary_folder(
         path = str(tmp_path / "words.txt")
         Path(path).write_text(user_dict, encoding="utf-8")
     planted = tmp_path / "jieba.cache"
-    text, found = "三艘渔船在大雾中安全返回港口", []
-    for words in (None, {"三艘渔船在大雾中": 9**9, "三": 1}):
-        if words is not None:
-            planted.write_bytes(marshal.dumps((words, 9**9)))
-        han.jieba_tokenizer.cache_clear()
-        found.append(segmenter(name, user_dict=path)(text))
+    planted.write_bytes(marshal.dumps(({"三艘渔船在大雾中": 9**9, "三": 1}, 9**9)))
     han.jieba_tokenizer.cache_clear()
-    assert found[0] == found[1] == ["三艘", "渔船", "在", "大雾", "中", "安全", "返回", "港口"]
+    found = segmenter(name, user_dict=path)("三艘渔船在大雾中安全返回港口")
+    han.jieba_tokenizer.cache_clear()
+    assert found == ["三艘", "渔船", "在", "大雾", "中", "安全", "返回", "港口"]
     assert {each.name for each in tmp_path.iterdir()} <= {"jieba.cache", "words.txt"}
     assert marshal.loads(planted.read_bytes())[1] == 9**9

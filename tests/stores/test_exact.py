@@ -100,7 +100,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(width=st.sampled_from(WIDTHS), changes=steps)
 def test_connections_opened_at_different_times_see_exactly_what_is_stored(
     width: int,
