@@ -147,7 +147,8 @@ def test_a_site_that_is_down_is_no_crawl_that_kept_nothing(tmp_path: Path) -> No
     with socket.socket() as reserved:  # and nobody listens
         reserved.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{reserved.getsockname()[1]}/"
-        result = scrapy(tmp_path, "-a", f"url={url}", "-s", "LOG_ENABLED=False")
+        settings = ("-s", "LOG_ENABLED=False", "-s", "RETRY_ENABLED=False")
+        result = scrapy(tmp_path, "-a", f"url={url}", *settings)
     assert "\nNo page came: look for errors above, or give another URL.\n" in result.stdout
 
 

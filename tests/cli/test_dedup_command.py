@@ -13,6 +13,7 @@ import pytest
 from simhash_pipeline import open_store
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
+from tests.forked import scrapy_forked
 from tests.long.drills.readers import is_there
 from tests.long.killed_dedup import workers_of
 from tests.stores.servers import wait_until
@@ -40,13 +41,9 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
 
 
 def test_without_its_extra_it_names_that_in_one_line(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.modules['duckdb'] = None; from scrapy.cmdline import execute; "
-        "execute(['scrapy', 'simhash', 'dedup', 'items.jsonl', '-o', 'kept.jsonl'])"
-    )
     write_json_lines(tmp_path / "items.jsonl", PAGES)
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    (tmp_path / "duckdb.py").write_text("raise ModuleNotFoundError(name='duckdb')")
+    done = scrapy_forked(tmp_path, "simhash", "dedup", "items.jsonl", "-o", "kept.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "scrapy simhash dedup: dedup needs the extra `archive`; duckdb is missing: "

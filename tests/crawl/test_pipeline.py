@@ -360,7 +360,8 @@ def test_many_known_pages_that_changed_are_reported(tmp_path: Path) -> None:
     """Adverts in their texts, mostly."""
     for visit, warned in ((1, False), (2, True)):
         texts = [" ".join(f"site{n}word{i}" for i in range(90)) for n in range(21)]
-        result = crawl(tmp_path, [page(n, f"{text} {visit}") for n, text in enumerate(texts)])
+        items = [page(n, f"{text} {visit}") for n, text in enumerate(texts)]
+        result = crawl(tmp_path, items, at_once=100)
         said = "21 of 21 known pages have changed (21: main text). If nobody edited"
         assert (said in result.log) is warned
 
@@ -404,7 +405,7 @@ def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) 
 
 
 def test_a_hundred_drops_are_logged_one_by_one(tmp_path: Path) -> None:
-    result = crawl(tmp_path, [page(n) for n in range(103)])
+    result = crawl(tmp_path, [page(n) for n in range(103)], at_once=100)
     lines = [line for line in result.log.splitlines() if "Dropped near-duplicate" in line]
     assert len(lines) == 100
     log = tmp_path / ".scrapy/simhash/items.drops.jsonl"

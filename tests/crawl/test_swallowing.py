@@ -72,6 +72,6 @@ def test_a_dry_run_warns_of_pages_that_would_swallow_others(tmp_path: Path) -> N
 def test_ten_warnings_are_enough(tmp_path: Path) -> None:
     words = [" ".join(f"page{n}word{i}" for i in range(99)) for n in range(12)]
     items = [page(f"{n}/{copy}", words[n]) for n in range(12) for copy in range(21)]
-    result = crawl(tmp_path, items)
+    result = crawl(tmp_path, items, at_once=100)
     assert result.stats["simhash/drop_magnets"] == 12
     assert len(lines_of(result, "WARNING: 20 pages of a.example ")) == 10
