@@ -8,8 +8,8 @@ from hypothesis import settings
 
 
 def examples(most: int) -> settings:
-    """So many under CI; elsewhere, where each run draws others, a third of them."""
-    return settings(max_examples=most if os.environ.get("CI") else most // 3)
+    """So many under CI; elsewhere, where each run draws others, a fifth of them."""
+    return settings(max_examples=most if os.environ.get("CI") else most // 5)
 
 
 def skip_aloud(reason: str) -> NoReturn:

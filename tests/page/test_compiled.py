@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -416,16 +417,19 @@ print("numpy" in sys.modules)
     assert printed.splitlines() == ["False"]
 
 
+@cache
+def words_of_counters() -> tuple[st.SearchStrategy[str], st.SearchStrategy[str]]:
+    keys = counters._keys()
+    others = ["5", "10:12", "1,207", ",", ".", "-", "_", ":", "AGO", "an", "l'"]
+    return st.sampled_from([*sorted(keys.words), *others]), st.sampled_from(sorted(keys.kinds))
+
+
 @given(st.data())
 @examples(1_000)
 def test_lines_that_may_lose_a_counter_are_found_both_ways(data: st.DataObject) -> None:
     """Lines are made of words of counters, marks and numbers."""
-    keys = counters._keys()
-    others = ["5", "10:12", "1,207", ",", ".", "-", "_", ":", "AGO", "an", "l'"]
-    words = st.sampled_from([*sorted(keys.words), *others])
-    parts = data.draw(st.lists(words, max_size=6)) + data.draw(
-        st.lists(st.sampled_from(sorted(keys.kinds)), max_size=2)
-    )
+    words, kinds = words_of_counters()
+    parts = data.draw(st.lists(words, max_size=6)) + data.draw(st.lists(kinds, max_size=2))
     line = data.draw(st.sampled_from(["", " "])).join(parts).replace("#", "7")
     left = counters.without_counters(line, is_main=False, is_above=False)
     found = counters.doubtful([line])

@@ -45,6 +45,11 @@ def page(
     )
 
 
+def spread(number: int) -> int:
+    """Values far from each other."""
+    return number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
+
+
 def full_page() -> StoredPage:
     """A page with a value of its own in every column of StoredPage, each as wide as may be."""
     values: dict[str, Any] = {}

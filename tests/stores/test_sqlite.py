@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -34,8 +33,9 @@ from simhash_pipeline.stores.contract import (
 from simhash_pipeline.stores.opening import open_store, why_absent
 from simhash_pipeline.stores.sqlite.index import MemoryIndex
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.forked import PROCESSES
 from tests.read_only import read_only
-from tests.stores.pages import FAR, keep, near_content, page, seen, unless_near
+from tests.stores.pages import FAR, keep, near_content, page, seen, spread, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,11 +54,6 @@ def filled(path: Path, pages: int = 3) -> None:
     with SqliteStore(path) as store:
         store.stamp({"bits": 64})
         keep(store, *(page(str(number), spread(number)) for number in range(pages)))
-
-
-def spread(number: int) -> int:
-    """Values far from each other."""
-    return number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
 
 
 def refusal(path: Path, use: Callable[[SqliteStore], object] = lambda store: None) -> str:
@@ -282,9 +277,8 @@ def settle_pairs(path: Path, bit: int, start: Barrier) -> None:
 
 
 def test_of_near_twins_settled_by_four_processes_exactly_one_is_kept(path: Path) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    start = spawn.Barrier(4)
-    writers = [spawn.Process(target=settle_pairs, args=(path, bit, start)) for bit in range(4)]
+    start = PROCESSES.Barrier(4)
+    writers = [PROCESSES.Process(target=settle_pairs, args=(path, bit, start)) for bit in range(4)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -350,8 +344,8 @@ def test_a_process_that_dies_with_the_write_lock_does_not_block_the_others(path:
 
 HOLD_THE_LOCK = """
 import pathlib, sys, time
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.stores.pages import page
-from tests.stores.test_sqlite import SqliteStore
 def decide(view):
     print("holding", flush=True)
     time.sleep(60)
@@ -378,8 +372,8 @@ def test_a_writer_killed_fifty_times_loses_nothing_it_acknowledged(path: Path) -
 # Forked, because 50 interpreters take half a minute to start; each opens the store for itself.
 KILL_FIFTY_TIMES = """
 import itertools, json, os, pathlib, random, signal, sys, time
-from tests.stores.pages import keep, page
-from tests.stores.test_sqlite import SqliteStore, spread
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.stores.pages import keep, page, spread
 random.seed(1)
 acknowledged = []
 for turn in range(50):
@@ -420,8 +414,8 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(path: Path) -> None:
 
 ACKNOWLEDGE = """
 import itertools, pathlib, sys
-from tests.stores.pages import keep, page
-from tests.stores.test_sqlite import SqliteStore, spread
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.stores.pages import keep, page, spread
 store = SqliteStore(pathlib.Path(sys.argv[1]))
 for number in itertools.count():
     keep(store, page(str(number), spread(number)))
@@ -753,8 +747,8 @@ def test_a_write_that_fails_half_way_leaves_the_file_and_the_memory_agreed(path:
 FILE_TOO_LARGE = """
 import json, pathlib, resource, signal, sys
 from simhash_pipeline.errors import StoreError
-from tests.stores.pages import keep, near_content, page
-from tests.stores.test_sqlite import SqliteStore, spread
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.stores.pages import keep, near_content, page, spread
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = SqliteStore(pathlib.Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
