@@ -47,7 +47,9 @@ class Neighbour:
     """Another crawl, whose story a later pipeline holds for so long."""
 
     def __init__(self, store: str, holds_secs: float) -> None:
-        self._process = PROCESSES.Process(target=crawl_slowly, args=(store, holds_secs))
+        self._process = PROCESSES.Process(
+            target=crawl_slowly, args=(store, holds_secs), daemon=True
+        )
         self._process.start()
         with open_store(store) as opened:
             wait_until(lambda: len(opened) == 1)

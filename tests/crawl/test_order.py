@@ -135,7 +135,7 @@ def test_the_counts_are_logged_at_the_end(tmp_path: Path) -> None:
 def test_an_items_outcome_is_not_that_of_its_sibling_of_the_same_url(
     tmp_path: Path, first: dict[str, Any], sibling: dict[str, Any], twin_comes_out: bool
 ) -> None:
-    items = [page(1, secs=1, **first), {**page(1), **sibling}, page(2)]
+    items = [page(1, secs=0.4, **first), {**page(1), **sibling}, page(2)]
     result = crawl(tmp_path, items, at_once=100)
     assert result.scraped == ["http://a.example/1", *["http://a.example/2"] * twin_comes_out]
 
@@ -157,14 +157,14 @@ def test_a_twin_of_a_lost_page_that_can_not_be_forgotten_is_kept(
         raise StoreError("another process has been writing to it")
 
     monkeypatch.setattr(SqliteStore, "forget", forget)
-    items = [page(1, secs=0.5, outcome="drop"), page(2)]
+    items = [page(1, secs=0.3, outcome="drop"), page(2)]
     result = crawl(tmp_path, items, at_once=100, SIMHASH_STORE="memory:")
     assert result.scraped == ["http://a.example/2"]
     assert "Crawl stopped: another process has been writing to it" in result.log
 
 
 def test_a_page_stays_when_one_of_two_items_of_it_comes_out(tmp_path: Path) -> None:
-    items = [page(1, secs=0.5, outcome="drop"), page(1, secs=1), page(2)]
+    items = [page(1, secs=0.2, outcome="drop"), page(1, secs=0.4), page(2)]
     result = crawl(tmp_path, items, at_once=100)
     assert result.scraped == ["http://a.example/1"]
     assert sorted(result.dropped) == ["http://a.example/1", "http://a.example/2"]

@@ -2,61 +2,81 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from typing import TYPE_CHECKING
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.stores.opening import open_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PAGES = 60
-# Of pages 2n and 2n + 1 each is the other's twin. What the last pipeline has written is safe.
-SPIDER = f"""
-import asyncio
 import scrapy
 from scrapy.crawler import CrawlerProcess
 
+from simhash_pipeline.stores.opening import open_store
+from tests.forked import PROCESSES
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from multiprocessing.process import BaseProcess
+
+PAGES = 60
+
+
 class Save:
-    async def process_item(self, item):
+    """What it has written is safe."""
+
+    async def process_item(self, item: Any) -> Any:
         await asyncio.sleep(0.4)
-        with open("saved", "a") as file:
-            file.write(f"{{item['n']}}\\n")
+        with Path("saved").open("a", encoding="utf-8") as file:
+            file.write(f"{item['n']}\n")
         return item
 
+
 class Stories(scrapy.Spider):
+    """Of pages 2n and 2n + 1 each is the other's twin."""
+
     name = "stories"
-    custom_settings = {{"DOWNLOAD_DELAY": 0.05}}
-    async def start(self):
-        for n in range({PAGES}):
-            yield scrapy.Request(f"data:text/html,{{n}}", meta={{"n": n}})
-    def parse(self, response):
+    custom_settings = {"DOWNLOAD_DELAY": 0.05}  # noqa: RUF012  # as Scrapy has it
+
+    async def start(self) -> AsyncIterator[Any]:
+        for n in range(PAGES):
+            yield scrapy.Request(f"data:text/html,{n}", meta={"n": n})
+
+    def parse(self, response: Any) -> Iterator[Any]:
         n = response.meta["n"]
-        words = " ".join(f"word{{n // 2}}x{{i}}" for i in range(100))
-        yield {{"url": f"http://a.example/{{n}}", "html": f"<p>{{words}}</p>", "n": n}}
-
-process = CrawlerProcess({{
-    "ITEM_PIPELINES": {{"simhash_pipeline.SimhashPipeline": 300, Save: 400}},
-    "JOBDIR": "job",
-    "SIMHASH_UNCHANGED": "drop",
-    "TELNETCONSOLE_ENABLED": False,
-}})
-process.crawl(Stories)
-process.start()
-"""
+        words = " ".join(f"word{n // 2}x{i}" for i in range(100))
+        yield {"url": f"http://a.example/{n}", "html": f"<p>{words}</p>", "n": n}
 
 
-def start(directory: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", SPIDER],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+def crawl_stories(directory: Path) -> None:
+    os.chdir(directory)
+    warnings.simplefilter("error")
+    process = CrawlerProcess(
+        {
+            "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Save: 400},
+            "JOBDIR": "job",
+            "LOG_FILE": "log",
+            "SIMHASH_UNCHANGED": "drop",
+            "TELNETCONSOLE_ENABLED": False,
+        }
     )
+    process.crawl(Stories)
+    process.start()
+
+
+def start(directory: Path) -> BaseProcess:
+    process = PROCESSES.Process(target=crawl_stories, args=(directory,), daemon=True)
+    process.start()
+    return process
+
+
+def ended(process: BaseProcess, directory: Path) -> str:
+    """The log, once the crawl is over."""
+    process.join(60)
+    assert process.exitcode is not None
+    return (directory / "log").read_text(encoding="utf-8")
 
 
 def saved(directory: Path) -> list[int]:
@@ -79,12 +99,11 @@ def wait_for_items(directory: Path, count: int) -> None:
 def test_a_paused_crawl_resumes_without_a_page_lost_or_its_own_twin(tmp_path: Path) -> None:
     paused = start(tmp_path)
     wait_for_items(tmp_path, 5)
-    paused.send_signal(signal.SIGINT)
-    _, log = paused.communicate(timeout=60)
-    assert b"Closing spider (shutdown)" in log
+    assert paused.pid is not None
+    os.kill(paused.pid, signal.SIGINT)
+    assert "Closing spider (shutdown)" in ended(paused, tmp_path)
     assert len(saved(tmp_path)) < PAGES / 2
-    _, log = start(tmp_path).communicate(timeout=60)
-    assert b"Spider closed (finished)" in log
+    assert "Spider closed (finished)" in ended(start(tmp_path), tmp_path)
     assert [n // 2 for n in sorted(saved(tmp_path))] == list(range(PAGES // 2))
     assert sorted(stored(tmp_path)) == sorted(saved(tmp_path))
 
@@ -93,9 +112,9 @@ def test_what_a_killed_crawl_had_in_hand_is_no_twin_of_a_later_page(tmp_path: Pa
     killed = start(tmp_path)
     wait_for_items(tmp_path, 5)
     killed.kill()
-    killed.communicate()
+    killed.join()
     in_hand = set(stored(tmp_path)) - set(saved(tmp_path))
     assert in_hand
     shutil.rmtree(tmp_path / "job")  # begun anew: Scrapy 2.14 loses a killed crawl's requests
-    start(tmp_path).communicate(timeout=60)
+    ended(start(tmp_path), tmp_path)
     assert {n // 2 for n in saved(tmp_path)} == set(range(PAGES // 2))
