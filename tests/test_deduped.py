@@ -100,6 +100,7 @@ def test_a_store_drops_what_an_earlier_call_kept(tmp_path: Path) -> None:
     assert list(dedupe([STORY, OTHER], store=store)) == []
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_a_feed_is_deduplicated_as_by_the_command(tmp_path: Path, simhash: Simhash) -> None:
     rows = [
         page("a", price="5"),
@@ -117,6 +118,7 @@ def test_a_feed_is_deduplicated_as_by_the_command(tmp_path: Path, simhash: Simha
     assert kept == [*by_command, A]  # it has no page: dedup lists it as a fault
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_variants_are_kept_from_whatever_file_they_are_read(
     tmp_path: Path, simhash: Simhash
 ) -> None:

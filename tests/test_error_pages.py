@@ -96,7 +96,7 @@ def test_a_setting_keeps_them_all(case: str) -> None:
 def test_pages_of_numbers_are_no_error_pages(
     kind: str, language: str, *, names_subjects: bool
 ) -> None:
-    for seed in range(3):
+    for seed in range(2):
         site = number_site(kind, language, names_subjects=names_subjects, seed=seed)
         with Judge("memory:") as judge:
             found = [judge.judge(url, page) for url, page in site]

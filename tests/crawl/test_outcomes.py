@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-STORIES, AT_ONCE = 100, 300
+STORIES, AT_ONCE = 60, 180
 Item = tuple[str, str, float]  # URL, outcome, seconds that a later pipeline takes over it
 
 
