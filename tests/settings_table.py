@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def groups() -> dict[str, Sequence[str]]:
     return {"everyday": EVERYDAY, "others": others, "fingerprints": making}
 
 
+@cache
 def meanings() -> dict[str, str]:
     """What each setting means, by its name: the text below its field."""
     (options,) = ast.parse(inspect.getsource(Options)).body

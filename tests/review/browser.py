@@ -20,9 +20,7 @@ _MISSING = (
 
 
 @contextmanager
-def chromium(
-    width: int = 1200, height: int = 900, *, dark: bool = False, language: str = "en"
-) -> Iterator[Chrome]:
+def chromium(width: int = 1200, height: int = 900, *, language: str = "en") -> Iterator[Chrome]:
     """The browser, closed at the end; under CI its absence is a failure."""
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     driver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
@@ -39,12 +37,17 @@ def chromium(
     browser = Chrome(options=options, service=Service(executable_path=driver))
     try:
         resize(browser, width, height)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        prefer(browser, "light")
         speak(browser, language)
         yield browser
     finally:
         browser.quit()
+
+
+def prefer(browser: Chrome, scheme: str) -> None:
+    """What the system is set to, "light" or "dark"."""
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
 def speak(browser: Chrome, languages: str) -> None:

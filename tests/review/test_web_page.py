@@ -25,7 +25,7 @@ from simhash_pipeline.review.web_page import Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.crawl.crawling import crawl
 from tests.crawl.crawling import page as crawled_page
-from tests.review.browser import chromium, complaints, open_file, resize, speak
+from tests.review.browser import chromium, complaints, open_file, prefer, resize, speak
 from tests.review.logs import closing, drop, near_miss
 
 HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
@@ -710,20 +710,19 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
     stands_out(page, texts)
 
 
-def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    summary = Summary()
-    summary.take([drop()])
-    write_web_page(path, summary, "log", no_text)
-    with chromium(dark=True) as browser:
-        page = Report(browser, path)
+def test_the_system_decides_on_dark_and_the_button_changes_it(report: Any, chrome: Chrome) -> None:
+    prefer(chrome, "dark")
+    try:
+        page = report(drop())
         pressed = page.one("#theme").get_attribute("aria-pressed")
         dark = page.one("body").value_of_css_property("background-color")
         page.one("#theme").click()
         light = page.one("body").value_of_css_property("background-color")
-        assert pressed == "true"
-        assert page.one("#theme").get_attribute("aria-pressed") == "false"
-        assert max(colour(dark)) < 0.2 < 0.9 < min(colour(light))
+    finally:
+        prefer(chrome, "light")
+    assert pressed == "true"
+    assert page.one("#theme").get_attribute("aria-pressed") == "false"
+    assert max(colour(dark)) < 0.2 < 0.9 < min(colour(light))
 
 
 def test_nothing_from_a_page_is_run_or_becomes_markup(report: Any) -> None:
