@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-PAGES, TILES, JOBS = 12, 12, 10
+PAGES, TILES, JOBS = 20, 12, 10
 LAYOUTS = ("cards", "table", "definitions", "list")
 LANGUAGES = ("English", "Chinese")
 

@@ -70,11 +70,11 @@ def list_page(address: str) -> bytes:
 
 
 def test_every_row_of_lists_that_differ_in_their_rows_comes_out(tmp_path: Path) -> None:
-    """12 pages of each: 144 rows of the shops, 120 of the job lists."""
+    """20 pages of each, so that repeated text is learnt: 240 rows of the shops, 200 of the jobs."""
     with served(list_page) as site:
         pages = [f"{site}{name}/{n}" for name in range(4) for n in range(list_sites.PAGES)]
         result = crawl_site(tmp_path, site, FROM_RESPONSE, Rows, start_urls=pages)
-    assert len(titles(result)) == 144 + 144 + 120 + 120
+    assert len(titles(result)) == 240 + 240 + 200 + 200
     expected = [
         row
         for _, kind, rows, _, language in LISTS.values()
