@@ -285,14 +285,14 @@ class Pair(NamedTuple):
     def changed_values(self) -> bytes:
         """The names, a byte each, of what the item of the same address says otherwise, or no more.
 
-        Whatever their structures: a sale may bring a box. A value from another page isn't this
-        one's.
+        Whatever their structures: a sale may bring a box. What another page brought last time has
+        not gone if none has brought anything now.
         """
         mine, its = self.page.item_values, self.other.item_values
         if mine is None or its is None:
             return b""
         bits = None if has(mine, TEXT) and self._are_one_text() else 0
-        has_all = is_row(mine) or is_row(its) or has(its, CARRIED)
+        has_all = is_row(mine) or is_row(its) or has(its, CARRIED) > has(mine, CARRIED)
         gone = b"" if has_all else differing(its, mine, bits)
         return differing(mine, its, bits) + gone
 

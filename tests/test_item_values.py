@@ -1236,3 +1236,23 @@ def test_the_words_of_a_long_list_are_found_by_an_index(row: str) -> None:
     assert "_starts" not in vars(text)
     assert all(text.has(row.format(n)) for n in range(100, 500))
     assert "_starts" in vars(text)
+
+
+def test_a_short_value_that_touches_its_neighbour_counts_between_templates() -> None:
+    """A page without its styles shows Osby350."""
+
+    def verdict(price: int | str, other: int | str) -> Verdict:
+        paragraphs = [prose(f"cabinet {n}") for n in range(3)]
+        with Judge() as judge:
+            text = "".join(f"<p>{each}" for each in paragraphs)
+            menu = "<nav><ul><li>Home<li>Beds<li>Shelves</ul></nav>"
+            main = f"<div class=main><h1>Osby</h1><b>{price} crowns</b>{text}</div>"
+            first = f"<title>Osby</title><header>{menu}</header>{main}<footer>Imprint</footer>"
+            judge.judge(A, first, {"title": "Osby", "price": price})
+            text = "".join(f"<div>{each}</div>" for each in paragraphs)
+            cells = f"<td>Shops<td><span>Osby</span><b>{other} crowns</b><br>{text}"
+            second = f"<title>Osby</title><table><tr>{cells}</table><div>Terms</div>"
+            return judge.judge(B, second, {"title": "Osby", "price": other})
+
+    assert verdict(410, 350).rejected_by == verdict("41", "35").rejected_by == "fields"
+    assert verdict(410, 410).dropped

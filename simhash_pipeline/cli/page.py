@@ -92,7 +92,7 @@ class CompareCommand(Command):
         yield from ("", _judged_grid(a, b, verdict, self.options), "", said, "")
         limit = self.arguments.limit
         yield from _changes("Changes of words in the main text", a.text, b.text, limit)
-        yield from _changes("Changes of words outside it", a.left_out, b.left_out, limit)
+        yield from _changes(_OUTSIDE, a.left_out, b.left_out, limit)
 
 
 def _read_of(page: PageFingerprint) -> Iterator[Line]:
@@ -201,6 +201,7 @@ Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 _NEAR = "near miss"
+_OUTSIDE = "Changes of words outside it"
 
 
 def _judged_grid(a: Seen, b: Seen, verdict: Verdict, options: Options) -> Grid:
@@ -388,6 +389,7 @@ class ExplainCommand(Command):
             return
         limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
         yield from _changes(what, text_a.text, text_b.text, limit)
+        yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
         items = [_item(text_a), _item(text_b)]
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         if values := [value for value in values if any(value[1:])]:  # a text is compared above

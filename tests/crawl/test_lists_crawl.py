@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import scrapy
 
 from simhash_pipeline.crawl.pending import Event
@@ -112,6 +114,38 @@ def test_the_address_of_the_list_that_led_to_a_page_says_nothing_of_it(tmp_path:
         pages = [f"{site}list/1", f"{site}list/2"]
         result = crawl_site(tmp_path, site, FROM_RESPONSE, FromLists, start_urls=pages)
     assert titles(result) == ["A story"]
+
+
+class FromShelf(Everything):
+    """A bench's price and badge stand on the list that links to it."""
+
+    def parse(self, response: Any, row: Any = None) -> Iterator[Any]:
+        if row is not None:
+            yield {"url": response.url, "title": response.css("h1::text").get(), **row}
+            return
+        row = {name: response.css(f"i.{name}::text").get() for name in ("price", "badge")}
+        yield response.follow("/bench", cb_kwargs={"row": row})
+
+
+@pytest.mark.parametrize("gone", ["price", "badge"])
+def test_a_value_that_has_gone_from_the_list_changes_a_known_page(
+    tmp_path: Path, gone: str
+) -> None:
+    row = {"price": "11.00", "badge": "Sale"}
+    settings = {**FROM_RESPONSE, "SIMHASH_UNCHANGED": "drop"}
+
+    def shop(address: str) -> bytes:
+        if address == "/bench":
+            return html("Bench", prose("bench"), [])
+        shown = "".join(f"<i class={name}>{value}</i>" for name, value in row.items())
+        return html("Shelf", shown, [])
+
+    with served(shop) as site:
+        night = partial(crawl_site, tmp_path, site, settings, FromShelf, start_urls=[f"{site}list"])
+        assert [len(night().items) for _ in range(2)] == [1, 0]
+        del row[gone]
+        assert [item[gone] for item in night().items] == [None]
+        assert not night().items
 
 
 class Variants(Everything):
