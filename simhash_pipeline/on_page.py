@@ -189,17 +189,16 @@ class Page:
             return ""  # in a counter
         if self._shows_number(text):
             return plain
-        word = text.lower()
         if self.is_own_address(text):
-            # All that an element says, as an option does, which isn't visible.
-            found = (held.startswith(f">{word}<", place - 1) for held, place in self._held(word))
-            return plain if any(found) else ""
-        if self.holds(text) or self._holds_date(text):
+            begin = f">{text.lower()}<"  # all that an element says, as an option does, unseen
+        elif self.holds(text) or self._holds_date(text):
             return plain
-        # What touches its neighbour where both are elements: <b>Osby</b><b>350 crowns</b>.
-        is_joined = len(plain) > 1 and any(plain in each.text for each in self._shown)
-        found = (held.startswith(f">{word}", place - 1) for held, place in self._held(word))
-        return plain if is_joined and any(found) else ""
+        elif len(plain) > 1 and any(plain in each.text for each in self._shown):
+            begin = f">{text.lower()}"  # it touches its neighbour: <b>Osby</b><b>350 crowns</b>
+        else:
+            return ""
+        held = self._held(text.lower())
+        return plain if any(source.startswith(begin, at - 1) for source, at in held) else ""
 
     def _foreign(self, url: str) -> str:
         """A link to another site as it is, but for an image's and long tokens; "" for others."""

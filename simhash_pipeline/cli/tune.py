@@ -75,6 +75,9 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         yield f"No distance is right {least:.0%} of the time with enough certainty."
         lower = (each for each in _LOWER if each < least and recommended(answers, now, each))
         hint = f", or add --precision {first:g}" if (first := next(lower, None)) else ""
+        equal = joined(answers, replace(now, content_distance=0))
+        if wrong := len(equal) - copies(equal):
+            yield f"{counted(wrong, 'wrong pair')} differ in 0 bits: scrape what tells them apart."
         yield f"Answer more pairs{hint}."
         return
     found = copies(joined(answers, best))

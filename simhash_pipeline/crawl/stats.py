@@ -14,6 +14,7 @@ from typing import Any
 from scrapy.crawler import Crawler
 
 from simhash_pipeline import native
+from simhash_pipeline.crawl.settings import DIRECTORY
 from simhash_pipeline.crawl.worker import JudgedPage
 from simhash_pipeline.drop_log import (
     CAUSES,
@@ -42,8 +43,6 @@ _NOT_UNJUDGED = ("field", "store")
 _DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
 _MAX_HOSTS = 1_000  # whose such pages are counted apart
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
-
-
 _IF_UNEDITED = (
     ". If nobody edited them, and no other fields are scraped than before, these hold what changes "
     "with each visit, as adverts and counters do: scrape texts without, exclude fields "
@@ -90,8 +89,8 @@ class CrawlStats:
             found = ((one.url, one.rows or {"": [one.twin_url or ""]}) for one in drops)
             self._logged_before = {(url, row) for url, of in found for row in chain(*of.values())}
             name = "" if self._crawler.spider is None else self._crawler.spider.name
-            is_own = self._options.drop_log == "auto"
-            log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
+            is_found = self._options.drop_log == "auto" and drop_log.parent.name == DIRECTORY
+            log = f"--spider {shlex.quote(name)}" if is_found else shlex.quote(str(drop_log))
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(earlier, name, self._options)):
                 said = "%s changed: this holds for pages judged from now on"
@@ -221,7 +220,7 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
-        if self._counts[self._dropping]:
+        if self._counts[self._dropping] > self._counts[f"{self._dropping}/unchanged"]:
             summary = f"{summary}{self._look}"
         self.logger.info("Near-duplicates: %s", summary)
         if self._repeats:

@@ -75,6 +75,15 @@ def test_too_few_answers_recommend_nothing(simhash: Simhash, answered: Path) -> 
     assert "SIMHASH_CONTENT_DISTANCE" not in result.stdout
 
 
+def test_wrong_pairs_that_no_distance_separates_are_counted(
+    simhash: Simhash, answered: Path
+) -> None:
+    text = (answered / "a.csv").read_text()
+    (answered / "wrong.csv").write_text(text.replace("copy", "another page", 9))
+    result = simhash(answered, "tune", "wrong.csv")
+    assert "\n9 wrong pairs differ in 0 bits: scrape what tells them apart.\n" in result.stdout
+
+
 def test_a_distance_that_no_pair_speaks_of_stays_as_it_is(simhash: Simhash, answered: Path) -> None:
     """70 copies and another page, all 0 bits apart, are no evidence against 3."""
     lines = (answered / "a.csv").read_text().splitlines()
