@@ -196,9 +196,9 @@ def copies(language: Language, pages: Sequence[tuple[str, str, PageFingerprint, 
     shown = shown[: 1 + max(shown.rfind(". ", 0, 170), shown.rfind("。", 0, 130))]
     (change,) = text_diff(article.text, copied.text)
     new_title = [Piece("added", copied_title)] if copied_title != title else []
-    kept, end = _passage(48, [Piece("same", title)], [Piece("same", f"{shown} …")], "good")
+    passage, end = _passage(48, [Piece("same", title)], [Piece("same", f"{shown} …")], "good")
     changed, _ = _passage(end + 48, new_title, change, "line")
-    drawn += [*kept, _text(400, end + 32, words["legend"], "grey"), *changed]
+    drawn += [*passage, _text(400, end + 32, words["legend"], "grey"), *changed]
     return _svg(720, 48 + 5 * row + 4, words["alt copies"], drawn)
 
 
