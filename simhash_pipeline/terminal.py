@@ -55,6 +55,11 @@ def _printable(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
+def counted(number: int, thing: str) -> str:
+    """1 bit, 2 bits."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def bar(count: float, most: float, columns: int) -> str:
     """A bar that is there for every count above 0, and `columns` long for the most."""
     return "█" * max(round(count / most * columns), 1 if count else 0)

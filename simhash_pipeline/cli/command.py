@@ -210,11 +210,6 @@ def _refuse(path: Path, read: Iterable[Path]) -> None:
         raise SimhashError(f"{path} is an input, and would be overwritten")
 
 
-def counted(number: int, thing: str) -> str:
-    """1 bit, 2 bits."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
-
-
 def iso(seconds: float) -> str:
     """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
     try:

@@ -14,13 +14,13 @@ from typing import ClassVar, TextIO
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import FORMULA, read_sheet
-from simhash_pipeline.cli.command import Command, atomic_write, counted, minute, shown_path, text_of
+from simhash_pipeline.cli.command import Command, atomic_write, minute, shown_path, text_of
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run, read_log
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
-from simhash_pipeline.terminal import Grid, Line, bar, print_lines, printable, progress
+from simhash_pipeline.terminal import Grid, Line, bar, counted, print_lines, printable, progress
 from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
 
@@ -125,13 +125,10 @@ def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
     for drop in chain(first, drops):
         values = (getattr(drop, name) for name in SHEET)
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
-        sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
+        texts = ("" if value is None else str(value) for value in values)
+        sheet.writerow(["", *(printable("'" * t.startswith(FORMULA) + t) for t in texts)])
         lines += 1
     return lines
-
-
-def _cell(text: str) -> str:
-    return printable(f"'{text}" if text.startswith(FORMULA) else text)
 
 
 def _nearness(drop: Drop) -> str:

@@ -18,7 +18,6 @@ from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerpr
 from simhash_pipeline.cli.command import (
     Command,
     NamedStore,
-    counted,
     fields,
     minute,
     shown_path,
@@ -35,7 +34,7 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
-from simhash_pipeline.terminal import Grid, Line, print_lines, printable
+from simhash_pipeline.terminal import Grid, Line, counted, print_lines, printable
 from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances

@@ -14,7 +14,7 @@ from typing import Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.command import Command, NamedStore, age, counted, iso
+from simhash_pipeline.cli.command import Command, NamedStore, age, iso
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, Options, preset_options
@@ -22,7 +22,7 @@ from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store, check_stamp, shown_url
 from simhash_pipeline.stores.opening import open_store, store_file
 from simhash_pipeline.stores.sqlite.file import beside
-from simhash_pipeline.terminal import Grid, Line, printable, progress
+from simhash_pipeline.terminal import Grid, Line, counted, printable, progress
 from simhash_pipeline.urls import page_key
 
 # By Scrapy's priority of a setting. A spider's attributes have that of the command line.

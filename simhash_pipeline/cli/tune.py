@@ -11,10 +11,10 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.cli.command import Command, counted
+from simhash_pipeline.cli.command import Command
 from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Line, bar, print_lines
+from simhash_pipeline.terminal import Grid, Line, bar, counted, print_lines
 
 THRESHOLDS = ("content_distance", "sketch_distance", "min_similarity")
 _LOWER = (0.9, 0.8, 0.7, 0.6, 0.5)  # precisions that may be had instead

@@ -28,7 +28,7 @@ from simhash_pipeline.drop_log import (
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import store_file, url_of_store
-from simhash_pipeline.terminal import printable
+from simhash_pipeline.terminal import counted, printable
 from simhash_pipeline.verdict import Verdict
 
 _SHOWN_CHARS = 2_000  # of a URL or message
@@ -63,6 +63,7 @@ class CrawlStats:
         self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
         self._changes: Counter[str] = Counter()  # by field or text of known pages
+        self._differing: Counter[str] = Counter()  # fields by which near pages were kept
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
         self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops, and twins or rows
@@ -101,7 +102,7 @@ class CrawlStats:
         self.logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
-            f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
+            f"remembers {counted(pages, 'page')} in" if pages else "begins with an empty store:",
             file.resolve() if file else shown_url(store),
         )
         if native.missing:  # what pip said of it, it has said with -v alone
@@ -128,8 +129,9 @@ class CrawlStats:
             self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
             self.count(reason)
-        if len(self._changes) < _MAX_CHANGES:
+        if len(self._changes) + len(self._differing) < _MAX_CHANGES:
             self._changes.update(verdict.changed)
+            self._differing.update(verdict.differing_fields)
         if judged.page.content is None:
             self.count("thin")
         if judged.page.cut:
@@ -219,7 +221,7 @@ class CrawlStats:
             self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
-            summary = f"{summary}; {stored_pages:,} pages are stored"
+            summary = f"{summary}; {counted(stored_pages, 'page')} stored"
         if self._counts[self._dropping] > self._counts[f"{self._dropping}/unchanged"]:
             summary = f"{summary}{self._look}"
         self.logger.info("Near-duplicates: %s", summary)
@@ -227,12 +229,15 @@ class CrawlStats:
             said = "Drops as in an earlier crawl: %s (their lines are at level DEBUG)"
             self.logger.info(said, f"{self._repeats:,}")
         if self._options.answers is not None:
-            pairs, met = answers
-            said = "Answers: %s: %d pair%s, %d met"
-            self.logger.info(said, self._options.answers, pairs, "s" * (pairs != 1), met)
+            said = f"{counted(answers[0], 'pair')}, {answers[1]:,} met"
+            self.logger.info("Answers: %s: %s", self._options.answers, said)
         if near := self._counts["near_misses"]:
             look = self._look.replace("--list", "--kept", 1)
-            self.logger.info("Near misses: %s kept though near a stored page%s", f"{near:,}", look)
+            fields = {
+                f"{name} differs": n for name, n in self._differing.most_common(_CHANGES_SHOWN)
+            }
+            said = f"{near:,} kept though near a stored page{_listed(fields)}"
+            self.logger.info("Near misses: %s%s", printable(said), look)
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
         if changed:
             most = _listed(dict(self._changes.most_common(_CHANGES_SHOWN)))

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from simhash_pipeline.drop_log import Drop, DropMagnet, DropMagnets, Run, host_of, unix_seconds
 from simhash_pipeline.page.titles import TITLE_CHARS, words_of
+from simhash_pipeline.urls import is_one_visit
 from simhash_pipeline.verdict import Verdict
 
 MAX_RUNS = 200  # the latest, listed one by one
@@ -283,9 +284,10 @@ def _have_one_title(near: Drop) -> bool:
 
 
 def _is_likely_copy(near: Drop) -> bool:
-    """Whether both have one main text and title, or are nearly alike."""
+    """Whether their addresses differ in tracking alone, or their texts hardly."""
     is_same = not near.content_distance and _have_one_title(near)
-    return near.reason != "fields" and (is_same or (near.similarity or 0) >= ALMOST_ALIKE)
+    is_alike = is_same or (near.similarity or 0) >= ALMOST_ALIKE
+    return is_one_visit(near.url, near.twin_url or "") or (near.reason != "fields" and is_alike)
 
 
 def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -> Iterator[Doubt]:

@@ -68,9 +68,14 @@ def _page(data: dict[str, Any]) -> str:
     script = "\n".join(map(_part, SCRIPTS))
     # Without a `<`, nothing in the JSON ends its element or begins a comment.
     text = _json(data).replace("<", "\\u003c")
-    return Template(_part("report.html")).substitute(
-        policy=_policy(style, script), style=style, script=script, json=text
+    # Nothing is loaded or sent, no string becomes markup or script; this style and script run.
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
     )
+    own = {"policy": policy, "style": style, "script": script, "json": text}
+    return Template(_part("report.html")).substitute(own)
 
 
 def _json(value: object) -> str:
@@ -79,15 +84,6 @@ def _json(value: object) -> str:
 
 def _part(name: str) -> str:
     return files("simhash_pipeline.review").joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(style: str, script: str) -> str:
-    """Nothing is loaded or sent, no string becomes markup or script; this style and script run."""
-    return (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
-        "trusted-types 'none'"
-    )
 
 
 def _hash(source: str) -> str:

@@ -394,6 +394,16 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     ) in result.log
 
 
+def test_the_last_lines_name_the_fields_that_kept_near_pages(tmp_path: Path) -> None:
+    """A field that differs with each visit keeps every copy, from the first crawl on."""
+    pages = [page(n) | {"rank": f"rank {n}"} for n in range(3)]
+    for n, each in enumerate(pages):
+        each["html"] = each["html"].replace("</body>", f"<b>rank {n}</b></body>")
+        assert f"rank {n}" in each["html"]
+    result = crawl(tmp_path, pages, SIMHASH_ITEM_FIELDS="rank")
+    assert "Near misses: 2 kept though near a stored page (2: rank differs); list" in result.log
+
+
 def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) -> None:
     """Every day's crawl meets them all again."""
     for level in ("INFO", "DEBUG", "INFO"):

@@ -134,6 +134,12 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
     assert to_check([other, alike, same], [()] * 3) == {1, 2}
 
 
+def test_what_differs_in_tracking_is_a_likely_copy_whatever_was_scraped() -> None:
+    """A field that varies with each visit keeps every copy, from the first crawl on."""
+    urls = [f"http://a.example/1?{query}" for query in ("utm_source=mail", "size=41")]
+    assert to_check([near_miss(reason="fields", url=url) for url in urls], [()] * 2) == {0}
+
+
 def test_near_misses_are_counted_beside_the_drops() -> None:
     summary = Summary()
     records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "near miss": 40})]

@@ -157,7 +157,9 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
     """
     if path != IN_MEMORY:
         _refuse_other_files(path)
-        if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log there
+        is_effective = os.access in os.supports_effective_ids
+        if path.exists() and not os.access(path, os.W_OK, effective_ids=is_effective):
+            # SQLite would open it, and leave a log there.
             raise sqlite3.OperationalError("readonly")
     database = ":memory:" if path == IN_MEMORY else _uri(path, "rwc")
     connection = _connect(database, busy_timeout_secs)
@@ -344,10 +346,6 @@ def _connect(database: str, busy_timeout_secs: float, begin: str = "") -> sqlite
         connection.close()
         raise
     return connection
-
-
-def _can_write(path: Path) -> bool:
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
