@@ -456,10 +456,10 @@ def byte_of(name: str) -> int:
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. In one template another value of one name is news, and where
-    the fields are the same a name that the other item lacks: `structure_bits` is the distance of
-    the structures. On two sites, where it is None, the texts decide, but of rows and of what was
-    asked for, which counts everywhere.
+    b"" where it says nothing else. In one template another value of one name is news, and a name
+    that the other item lacks: `structure_bits` is the distance of the structures. On two sites,
+    where it is None, the texts decide, but of rows and of what was asked for, which counts
+    everywhere.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -474,18 +474,17 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
     if structure_bits is None:
         return asked
-    brings = values[0] & CARRIED and lacking
+    in_one_template = structure_bits <= MAX_DISTANCE_BITS
     if others[0] & TEXT:
         lacking = b""
-    elif structure_bits <= SAME_FIELDS_BITS and not brings:
-        lacking = bytes(name for name in lacking if name not in its)
-    elif not brings:
-        lacking = b""
-        is_out = _is_nothing if structure_bits <= MAX_DISTANCE_BITS else _is_unseen
-        other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
+    elif not (values[0] & CARRIED and lacking):
+        lacking = bytes(n for n in lacking if in_one_template and n not in its)
+        if structure_bits > SAME_FIELDS_BITS:
+            is_out = _is_nothing if in_one_template else _is_unseen
+            lacking = bytes(n for n in lacking if not is_out(mine[n]))
+            other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
         are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
-        is_clear = structure_bits <= MAX_DISTANCE_BITS or len(other) > 1 or are_numbers
-        other = other if is_clear else b""
+        other = other if in_one_template or len(other) > 1 or are_numbers else b""
     return bytes(dict.fromkeys(asked + other + lacking))
 
 

@@ -28,11 +28,10 @@ from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.twins import Pair
+from simhash_pipeline.twins import BY_TEXT, Pair
 from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_key, site_of
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
-_BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")
 Names = Mapping[int, str]  # of an item's values, by their bytes
 # Why a page is kept that has no twin, by what its neighbour is; the first that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
@@ -320,7 +319,7 @@ class _Case:
         by, pair = neighbour.rejected_by, self._pair(neighbour.compared or neighbour.page)
         fields = {"reason": neighbour.reason, "rejected_by": by, "similarity": pair.similarity()}
         are_copies = by is None or (by == "fields" and not pair.differing_values())
-        if are_copies and neighbour.reason in _BY_TEXT:
+        if are_copies and neighbour.reason in (*BY_TEXT, "address"):
             more["new_sentences"] = pair.new_sentences()
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
@@ -351,7 +350,7 @@ class _Case:
         for other, reason in islice(found, _MAX_COMPARED if second_look else None):
             neighbour = self._tested(other, reason)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
-            is_twin_by_text = neighbour.rejected_by is None and second_look and reason in _BY_TEXT
+            is_twin_by_text = neighbour.rejected_by is None and second_look and reason in BY_TEXT
             if is_twin_by_text and self._pair(other).names_differ():
                 of_other_names.append(neighbour)
             else:
@@ -400,7 +399,7 @@ class _Case:
             return Neighbour(other, reason, "answer")
         # Two pages of a site that it would keep alone are no copies of one page of another.
         for one in filter(None, (other, self._memory.first_copy(self._page, other))):
-            by = self._pair(one).rejection(by_text=reason in _BY_TEXT)
+            by = self._pair(one).rejection(reason)
             if by is not None:
                 return Neighbour(other, reason, by, one)
         return Neighbour(other, reason)

@@ -35,8 +35,10 @@ from simhash_pipeline.repeated_text import (
 )
 from simhash_pipeline.specific_text import is_all_main, sample_similarity
 from simhash_pipeline.stores.contract import StoredPage
-from simhash_pipeline.verdict import RejectedBy, bits_apart
+from simhash_pipeline.urls import is_one_visit
+from simhash_pipeline.verdict import Reason, RejectedBy, bits_apart
 
+BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")  # reasons of candidates
 # Of the main texts of two pages of one site, if what stands around them says nothing: in two
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
 # may have been read as text on one day and left out on another.
@@ -58,20 +60,22 @@ class Pair(NamedTuple):
     def of_one_site(self) -> bool:
         return self.page.site == self.other.site
 
-    def rejection(self, *, by_text: bool) -> RejectedBy | None:
+    def rejection(self, reason: Reason) -> RejectedBy | None:
         """The first test that tells the page from the stored one; None: it is a copy.
 
-        `by_text`: its text made the stored page a candidate, so they have to agree in more than
-        that.
+        `reason`: what made the stored page a candidate. If it is the text, they have to agree in
+        more than that.
         """
-        tests = self._tests(by_text=by_text and self.options.second_look)
-        return next((name for name, fails in tests if fails), None)
+        return next((name for name, fails in self._tests(reason) if fails), None)
 
-    def _tests(self, *, by_text: bool) -> Iterator[tuple[RejectedBy, bool]]:
+    def _tests(self, reason: Reason) -> Iterator[tuple[RejectedBy, bool]]:
         """Each test in turn, and whether it tells the pages apart."""
+        by_text = reason in BY_TEXT and self.options.second_look
         yield "fields", bool(self.differing_values())
         page, other, of_one_site = self.page, self.other, self.of_one_site
         yield "template", self.options.match == "both" and not self.structures_agree()
+        if reason == "address" and not is_one_visit(page.url, other.url):
+            yield "fields", self._have_two_texts() or self._has_news()
         # Nothing that was scraped is missing then, whatever stands beside it.
         has_its_text = by_text and self._have_one_text()
         if not by_text or (has_its_text and page.title == other.title):

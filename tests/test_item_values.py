@@ -28,6 +28,8 @@ from simhash_pipeline.item_values import (
     MOST_SENTENCES,
     Said,
     as_row,
+    byte_of,
+    differing,
     names_itself,
     new_sentences,
     row_keys,
@@ -749,6 +751,28 @@ def test_a_text_counts_in_one_template_if_the_articles_differ(
     assert verdict.dropped is not differ
 
 
+@pytest.mark.parametrize(
+    ("later", "differs"),
+    [
+        ("/print", True),
+        ("?view=2", True),
+        ("?utm_source=mail", False),  # one page, fetched twice: such texts have adverts in them
+    ],
+)
+def test_another_text_counts_at_another_address_that_declares_the_same(
+    later: str, differs: bool
+) -> None:
+    """An update at the print view or behind a button: most pages declare one address for all."""
+    link = f"<link rel=canonical href={A}>"
+    body = f"<p>{LONG}</p>", f"<p>{LONG}</p><p>Two ferries are missing.</p>"
+    with Judge() as judge:
+        for url, said in ((A, body[0]), (A + later, body[1])):
+            html, item = article(said)
+            verdict = judge.judge(url, link + html, item)
+    rejected_by = "fields" if differs else None
+    assert (verdict.rejected_by, verdict.dropped) == (rejected_by, not differs)
+
+
 def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
     """As of all that is in an article, joined by spaces: a value of its own it is not."""
     pages = [
@@ -1120,6 +1144,22 @@ def test_a_value_that_the_kept_item_lacks_is_missing(first: dict[str, Any], pric
         assert [(one.reason, one.differing_fields) for one in priced] == [
             ("near miss", ("price",))
         ] * 3
+
+
+@pytest.mark.parametrize(
+    ("value", "bits", "is_missing"),
+    [("350 kr", 8, True), ("350 kr", 9, False), (0, 3, True), (0, 4, False), (False, 4, False)],
+)
+def test_a_value_that_is_missing_counts_in_one_template(
+    value: object, bits: int, is_missing: bool
+) -> None:
+    """0 and False in one structure alone: they are what selectors make of nothing."""
+    known, shown = (Source(PLAIN % each, A) for each in ("", "<p>350 kr</p>"))
+    said = [
+        said_by(Fingerprinter().read(source), with_values(source, item, Options())).values
+        for source, item in ((known, {"name": "Oak"}), (shown, {"name": "Oak", "price": value}))
+    ]
+    assert differing(said[1] or b"", said[0] or b"", bits) == bytes([byte_of("price")] * is_missing)
 
 
 def test_pages_stored_without_values_cost_no_variant(store: Store) -> None:

@@ -54,10 +54,16 @@ def item_rows() -> Iterator[Row]:
             yield _row(measure, _updates_kept(kind, change), 0.9)
     for change in _CHANGES[1:]:
         yield _row(f"{change}, at a new address: kept", _second_kept(_edited(change)), 0.95)
+        edits = [(first, _declaring(second, first)) for first, second in _edited(change)]
+        yield _row(
+            f"{change}, at an address that declares the first: kept", _second_kept(edits), 0.95
+        )
+    hits = _second_kept(_tracked())
+    yield _row("a story with another advert in its text, at a utm address: found", _not(hits), 0.9)
     for name, pairs in _products().items():
         goal = _BOXED_GOAL if name == _BOXED else 0.95 if name.endswith("kept") else 0.9
         hits = _second_kept(pairs)
-        yield _row(name, hits if name.endswith("kept") else [1 - hit for hit in hits], goal)
+        yield _row(name, hits if name.endswith("kept") else _not(hits), goal)
 
 
 def item_digest() -> str:
@@ -71,6 +77,10 @@ def item_digest() -> str:
     for one in scraped:
         digest.update(f"{one.page.url} {one.page.html} {one.item}".encode())
     return digest.hexdigest()
+
+
+def _not(hits: Sequence[float]) -> list[float]:
+    return [1 - hit for hit in hits]
 
 
 def _row(measure: str, hits: Sequence[float], goal: float) -> Row:
@@ -162,6 +172,31 @@ def _edited(change: str) -> list[Sequence[Scraped]]:
     return [(_story(n), _story(n, change=change)) for n in range(_STORIES - _KNOWN)]
 
 
+def _declaring(scraped: Scraped, first: Scraped, query: str = "") -> Scraped:
+    """The page with the first one's address as its canonical one; at that address, with a query."""
+    link = f'<link rel="canonical" href="{first.page.url}">'
+    html = scraped.page.html.replace("<title>", f"{link}<title>", 1)
+    url = first.page.url + query if query else scraped.page.url
+    return Scraped(made.MadePage(url, html), scraped.item)
+
+
+def _tracked() -> list[Sequence[Scraped]]:
+    """Stories whose scraped text has an advert in it, which each visit draws."""
+    pairs: list[Sequence[Scraped]] = []
+    for number in range(_STORIES - _KNOWN):
+        title, text = _written(number)
+        visits = []
+        for advert in ("Get a boat licence in four weeks.", "Our best lamps are on sale now."):
+            shown = [*text[:2], advert, *text[2:]]
+            body = made._paragraphs(shown)
+            page = made._page("news-example.org", f"story-{number}", title, body)
+            visits.append(_scraped(page, title, shown, "paragraphs"))
+        first, second = visits
+        tracked = _declaring(second, first, "?utm_source=mail")
+        pairs.append((_declaring(first, first), tracked))
+    return pairs
+
+
 # --- products
 
 # What the page shows and the value of it, for two things.
@@ -196,6 +231,10 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
             for second in [_product(n, 2, name, shown[0], values[0], boxes)]
         ]
     shown, values = _VALUES["price"]
+    rows["a price more, reviews beside the second: kept"] = [
+        (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
+        for n in range(_PRODUCTS)
+    ]
     rows["another price, in a print view: kept"] = [
         (_product(n, 1, "price", shown[0], values[0]), _printed(n, shown[1], {"price": values[1]}))
         for n in range(_PRODUCTS)
