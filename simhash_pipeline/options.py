@@ -275,7 +275,7 @@ class Options:
     """
     item_fields: tuple[str, ...] | None = _option((), or_none(NAMES))
     """The item fields whose values distinguish pages. `()`: all between pages of one
-    structure, else those found on the page. `("+rating",)`: this field too, found or not.
+    template, else those found on the page. `("+rating",)`: this field too, found or not.
     `("-position",)`: all but this. `("sku", "price")`: only these, every change in them. None: no
     field.
     """
