@@ -35,7 +35,7 @@ ROOMS = {
     "on_page": {"page", "urls"},
     "item_values": {"bits", "on_page", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
-    | {"verdict"},
+    | {"urls", "verdict"},
     "candidates": {"options", "stores", "twins", "verdict"},
     "verdict": {"page", "stores"},
     "run_memory": {"item_values", "page", "stores", "twins", "urls", "verdict"},

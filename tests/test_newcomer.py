@@ -226,7 +226,7 @@ def paths(crawl: Crawl) -> list[str]:
 def test_a_dry_run_says_what_would_go(project: Project, dry_run: Crawl) -> None:
     assert len(dry_run.scraped) == 6
     assert dry_run.log.count("Would drop near-duplicate") == 3
-    said = "kept 3, would drop 3 (3: main text near that of a kept page); 3 pages are stored"
+    said = "kept 3, would drop 3 (3: main text near that of a kept page); 3 pages stored"
     assert said in dry_run.log
 
 

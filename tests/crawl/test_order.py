@@ -120,7 +120,7 @@ def test_the_counts_are_logged_at_the_end(tmp_path: Path) -> None:
     result = crawl(tmp_path, [page(1), page(2), page(3, OTHER)])
     assert (
         "Near-duplicates: kept 2, dropped 1 (1: main text near that of a kept page); "
-        "2 pages are stored" in result.log
+        "2 pages stored" in result.log
     )
 
 
