@@ -28,6 +28,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from heapq import nlargest
 from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -47,6 +48,7 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
+WHOLE = 64  # its values, none of them long, are half of the main text or more, but for the title
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -59,6 +61,7 @@ ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
+_MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
@@ -233,10 +236,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     """What the item says of its page.
 
     A text of 300 bytes that is half of the main text or more is the page's text. It counts as a
-    value only where it isn't visible: else the page speaks for it. A row counts whole. If nothing
-    of an item stands on its page, and it has words, it was made of something else, and counts too.
-    Beside a text without a page, as records of a corpus have it, only short values that stand in it
-    and those of `_OFFERS` count: dates and ids stand nowhere.
+    value only where it isn't in the article: else the page speaks for it. A row counts whole. If
+    nothing of an item stands on its page, and it has words, it was made of something else, and
+    counts too. Beside a text without a page, as records of a corpus have it, only short values that
+    stand in it and those of `_OFFERS` count: dates and ids stand nowhere.
     """
     item = source.item
     if item is None:
@@ -279,7 +282,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             text, texts_name = hash_of(plain.replace(" ", "")), name
             its_sentences, is_part = sentences_of(spelled, seen), not is_pages
         if is_text and is_pages:
-            kept = "" if is_shown else plain
+            kept = "" if is_shown and not _stands_beside(value, page) else plain
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
@@ -304,11 +307,23 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said = _with_their_dicts(said)
     flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
     flags |= PART * is_part | TEXT * is_bare
+    title = on_page.folded_text(page.title)
+    shown = (each.plain for each in said if each.kept[:1] not in ("", _UNSEEN))
+    of_text = sum(len(plain) for plain in shown if plain not in title)
+    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * of_text)
     values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)
     names = {**names, TEXTS_NAME: texts_name} if text else names
     return Said(values, names, text, its_sentences)
+
+
+def _stands_beside(text: str, page: PageFingerprint) -> bool:
+    """Whether most of its longest sentences do: then the article doesn't speak for it."""
+    said = nlargest(_MOST_ASKED, sentences(text) if page.beside else (), key=len)
+    said = [" ".join(each.split()) for each in said]
+    beside = sum(len(each) for each in said if each in page.beside and each not in page.text)
+    return 2 * beside > sum(map(len, said))
 
 
 def sentences_of(text: str, page: on_page.Page) -> bytes:
@@ -318,13 +333,15 @@ def sentences_of(text: str, page: on_page.Page) -> bytes:
     with a stop: what is scraped of copies often begins with a byline or ends with a link.
     """
     found: dict[int, int] = {}
-    place = 0
+    place = scanned = 0
     for sentence in on_page.unspaced("\n".join(sentences(text))).split(b"\n"):
         is_shown = False
         if len(sentence) > MAX_LINE or sentence.endswith(_STOPS):
-            if not page.shown.startswith(sentence, place):  # most stand there in this order
+            is_shown = page.shown.startswith(sentence, place)  # most stand there in this order
+            if not is_shown and scanned < on_page.MOST_SCANNED:
+                scanned += len(page.shown)
                 place = page.shown.find(sentence)
-            is_shown = place >= 0
+                is_shown = place >= 0
             place += len(sentence)
         found[crc32(sentence) & BLOCK_BITS] = MAIN * is_shown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]

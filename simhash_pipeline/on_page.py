@@ -27,7 +27,7 @@ from simhash_pipeline.urls import site_of
 
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
-_MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
+MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
 _MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
 MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _LETTER = r"[^\W_\u2e80-\U0010ffff]"
@@ -89,9 +89,12 @@ class Text:
         lines = self.text.splitlines()
         return _numbers_in("\n".join(map(_uncounted, lines)))
 
-    def line_at(self, place: int) -> str:
-        first, last = self.text.rfind("\n", 0, place) + 1, self.text.find("\n", place)
-        return self.text[first : None if last < 0 else last]
+    def line_at(self, place: int, words: str) -> str:
+        """The line of these words; of a longer one than MAX_LINE as much as shows that it is."""
+        end = place + len(words) + MAX_LINE
+        begin = max(place - MAX_LINE, 0)
+        first, last = self.text.rfind("\n", begin, place), self.text.find("\n", place, end)
+        return self.text[begin if first < 0 else first + 1 : end if last < 0 else last]
 
     def has(self, word: str) -> bool:
         return any(True for _ in self.places(word))
@@ -100,14 +103,14 @@ class Text:
         """Whether they stand in it, and in no counter."""
         has_digit = any(map(str.isdigit, words))
         return any(
-            not has_digit or words in _uncounted(self.line_at(place))
+            not has_digit or words in _uncounted(self.line_at(place, words))
             for place in self.places(words)
         )
 
     def places(self, word: str) -> Iterator[int]:
         """Where a word stands, not within another; a bounded number of places is looked at."""
         self._scanned += len(self.text)
-        by_index = self._scanned > _MOST_SCANNED and _RUN.search(word) is not None
+        by_index = self._scanned > MOST_SCANNED and _RUN.search(word) is not None
         for place in self._indexed(word) if by_index else self._found(word):
             if not (_joins(self.text, place) or _joins(self.text, place + len(word))):
                 yield place

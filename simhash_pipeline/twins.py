@@ -15,10 +15,12 @@ from simhash_pipeline.item_values import (
     PART,
     SAME_FIELDS_BITS,
     TEXT,
+    WHOLE,
     differing,
     has,
     is_row,
     new_sentences,
+    say_more,
     say_the_same,
 )
 from simhash_pipeline.options import Options
@@ -265,7 +267,8 @@ class Pair(NamedTuple):
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
-        if self._have_same_text() and not self._either_is_part():
+        is_said = all(has(one.item_values, WHOLE) for one in (page, previous))
+        if is_said or (self._have_same_text() and not self._either_is_part()):
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
             return is_same
@@ -274,9 +277,10 @@ class Pair(NamedTuple):
         return self.contents_agree() and self.sketches_agree()
 
     def are_equal(self) -> bool:
-        """Whether their items' texts or the titles and article texts are equal."""
+        """Whether titles and article texts are equal; of items with one text all that they say."""
         if self._have_same_text():
-            return not self._either_is_part()
+            says_more = say_more(self.page.item_values, self.other.item_values)
+            return self.page.title == self.other.title and not says_more
         is_same = self._have_one_article()
         return self._are_one_text() if is_same is None else is_same
 
@@ -303,7 +307,8 @@ class Pair(NamedTuple):
     def changed_texts(self) -> tuple[str, ...]:
         """What of a known page has changed, if its item's values haven't."""
         has_texts = None not in (self.page.item_text, self.other.item_text)
-        text = "long text" if has_texts and not self._have_same_text() else "main text"
+        text = "visible text" if self._are_one_text() else "main text"
+        text = "long text" if has_texts and not self._have_same_text() else text
         if self.page.title == self.other.title:
             return (text,)
         return ("title",) if self._have_same_text() or self._are_one_text() else ("title", text)
@@ -338,8 +343,8 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     text = own
-    if page.item_text is not None and not has(values, PART):
-        text = page.item_text + page.title.encode("utf-8", "replace")
+    if has(values, WHOLE) or (page.item_text is not None and not has(values, PART)):
+        text = (page.item_text or b"") + page.title.encode("utf-8", "replace")
     return hash_of(values + text) + hash_of(values + own)
 
 

@@ -773,6 +773,30 @@ def test_another_text_counts_at_another_address_that_declares_the_same(
     assert (verdict.rejected_by, verdict.dropped) == (rejected_by, not differs)
 
 
+@pytest.mark.parametrize("box", ["<aside>%s</aside>", "<div hidden>%s</div>"])
+@pytest.mark.parametrize("url", [A, B])
+def test_a_text_beside_the_article_counts_whatever_that_says(box: str, url: str) -> None:
+    """A tab, notes or comments that are all that is scraped: the article speaks for none of them.
+
+    Of one address, a known page has changed.
+    """
+    notes = prose("notes") * 2, prose("notes") + prose("other notes")
+    with Judge() as judge:
+        for address, said in ((A, notes[0]), (url, notes[1])):
+            html = f"{page()}{box % said}"
+            verdict = judge.judge(address, html, {"title": "Runner", "notes": said})
+        assert (verdict.changed or verdict.differing_fields) == ("notes",)
+        assert judge.judge(url, html, {"title": "Runner", "notes": notes[1]}).reason == "unchanged"
+
+
+def test_a_text_of_countless_sentences_is_looked_for_in_bounded_time() -> None:
+    said = " ".join(f"{n}." for n in range(300_000))
+    with Judge() as judge:
+        began = time.process_time()
+        judge.judge(A, f"{page()}<aside>{said}</aside>", {"title": "Runner", "notes": said})
+        assert time.process_time() - began < 10  # 2 seconds
+
+
 def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
     """As of all that is in an article, joined by spaces: a value of its own it is not."""
     pages = [

@@ -162,7 +162,8 @@ class _FetchSpider(Spider):
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         why = f"if A is stored, B is dropped: {REASONS[verdict.reason]}"
-        return f"Twins: {why}. In a crawl a scraped value or text that differs keeps B."
+        items = " In a crawl a scraped value or text that differs keeps B."
+        return f"Twins: {why}.{items * (options.item_fields is not None)}"
     return _OF_REASON.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 
 

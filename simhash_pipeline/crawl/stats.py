@@ -63,7 +63,7 @@ class CrawlStats:
         self._dropping = kept_as if options.keeps_twins else "dropped"
         self._counts: Counter[str] = Counter()
         self._changes: Counter[str] = Counter()  # by field or text of known pages
-        self._differing: Counter[str] = Counter()  # fields by which near pages were kept
+        self._rejections: Counter[str] = Counter()  # by field or test that kept near pages
         self._logged: set[str] = set()
         self._lines = 0  # of drops, logged one by one
         self._logged_before: set[tuple[str, str | None]] = set()  # URLs of drops, and twins or rows
@@ -129,9 +129,10 @@ class CrawlStats:
             self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
             self.count(reason)
-        if len(self._changes) + len(self._differing) < _MAX_CHANGES:
+        if len(self._changes) + len(self._rejections) < _MAX_CHANGES:
             self._changes.update(verdict.changed)
-            self._differing.update(verdict.differing_fields)
+            fields = [f"{name} differs" for name in verdict.differing_fields]
+            self._rejections.update(fields or filter(None, [verdict.rejected_by]))
         if judged.page.content is None:
             self.count("thin")
         if judged.page.cut:
@@ -233,10 +234,8 @@ class CrawlStats:
             self.logger.info("Answers: %s: %s", self._options.answers, said)
         if near := self._counts["near_misses"]:
             look = self._look.replace("--list", "--kept", 1)
-            fields = {
-                f"{name} differs": n for name, n in self._differing.most_common(_CHANGES_SHOWN)
-            }
-            said = f"{near:,} kept though near a stored page{_listed(fields)}"
+            why = _listed(dict(self._rejections.most_common(_CHANGES_SHOWN)))
+            said = f"{near:,} kept though near a stored page{why}"
             self.logger.info("Near misses: %s%s", printable(said), look)
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
         if changed:

@@ -71,6 +71,7 @@ class PageFingerprint:
     # Of the sample 32 bits each, and of the title's words 15: what a template may repeat
     blocks: tuple[int, ...] = field(default=(), repr=False)
     left_out: str = field(default="", repr=False)  # visible text that is no main text
+    beside: str = field(default="", repr=False)  # what is not in the article text, hidden text too
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
     name: str = ""  # the heading that its title repeats
@@ -211,9 +212,9 @@ class Fingerprinter:
         heads = spelled_lines(titles.headings(blocks, title))
         line = "" if heads else titles.first_line(blocks, is_main, said)
         main = "\n".join(compress(said, is_main))
-        beside = compress(said, map(not_, is_main))
-        name, heading, marks, places = titles.name_of(title, heads, line, main, beside)
-        article = article_digest(spelled(title), blocks, is_main, masks, said)
+        others = compress(said, map(not_, is_main))
+        name, heading, marks, places = titles.name_of(title, heads, line, main, others)
+        article, beside = article_digest(spelled(title), blocks, is_main, masks, said)
         unread = b""
         if page is not None and content is None:
             unread = unread_digest(page.root, blocks.hidden, url)
@@ -230,6 +231,7 @@ class Fingerprinter:
             sample=sample,
             blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, heading))),
             left_out=left_out,
+            beside=beside,
             url=url,
             canonical_url=None if page is None else titles.canonical_url(page.head, url),
             name=name,

@@ -106,10 +106,11 @@ def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
 
 def article_digest(
     title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: Sequence[str]
-) -> int | None:
-    """Two digests in 64 bits; None without text. Arguments as `window_masks`.
+) -> tuple[int | None, str]:
+    """Two digests in 64 bits, None without text; and what stands beside the article text.
 
-    `texts` are those of all blocks, the hidden ones last, and as the title in one spelling.
+    Arguments as `window_masks`. `texts` are those of all blocks, the hidden ones last, and as the
+    title in one spelling.
 
     The upper 32 bits are of the title and the article text, the lower ones of all that is visible.
     The article text is what the box of the main text contains but links, if that is half of what
@@ -118,7 +119,7 @@ def article_digest(
     counters.py. Of a thin page, without masks, all counts but these numbers.
     """
     if not texts:
-        return None
+        return None, ""
     chosen: Sequence[int] = range(len(texts))
     if masks and True in is_main and not all(is_main):
         start, end = box_around(page, is_main)
@@ -133,13 +134,18 @@ def article_digest(
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
+    is_beside = [True] * len(texts)
+    for i in chosen:
+        is_beside[i] = False
+    beside = "\n".join(compress(page.texts + page.hidden, is_beside))
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
     for place in doubtful(said):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     of_all = _digest([title, *texts])
-    return (of_all if said == texts else _digest([title, *said])) << ARTICLE_SHIFT | of_all
+    of_article = of_all if said == texts else _digest([title, *said])
+    return of_article << ARTICLE_SHIFT | of_all, beside
 
 
 def _digest(texts: list[str]) -> int:

@@ -230,6 +230,12 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
             for name, (shown, values) in _VALUES.items()
             for second in [_product(n, 2, name, shown[0], values[0], boxes)]
         ]
+    rows["other notes in a tab, the same article: kept"] = [
+        (_noted(n, 1, 1), _noted(n, 2, 2)) for n in range(_PRODUCTS)
+    ]
+    rows["one thing with notes in a tab at two addresses: found"] = [
+        (_noted(n, 1, 1), _noted(n, 2, 1)) for n in range(_PRODUCTS)
+    ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
         (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
@@ -258,6 +264,15 @@ def _product(n: int, copy: int, name: str, shown: str, value: object, boxes: int
     # Where the crawl met it says nothing of the thing.
     item = {"title": title, name: value, "boxes": 3, "position": 7 * copy, "depth": copy}
     return Scraped(page, item)
+
+
+def _noted(n: int, copy: int, edition: int) -> Scraped:
+    """A page whose notes are all that is scraped but its title; another edition changes a half."""
+    title, text = _described(n)
+    notes = [made._prose(made._chance(f"notes {n} {each}"), 40) for each in (0, edition)]
+    body = f"<p>{text}</p><div hidden>{made._paragraphs(notes)}</div>"
+    page = made._page("shop-example.org", f"{copy}/thing-{n}", title, body, related="things")
+    return Scraped(page, {"title": title, "notes": "\n".join(notes)})
 
 
 def _printed(n: int, shown: str, values: Mapping[str, object]) -> Scraped:
