@@ -48,7 +48,7 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
-WHOLE = 64  # its values, none of them long, are half of the main text or more, but for the title
+WHOLE = 64  # of a short main text its values, without the title, are half or more
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -310,7 +310,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     title = on_page.folded_text(page.title)
     shown = (each.plain for each in said if each.kept[:1] not in ("", _UNSEEN))
     of_text = sum(len(plain) for plain in shown if plain not in title)
-    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * of_text)
+    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES))
     values, names = _packed(flags, said, item)
     if item.is_row:
         values += _row(said, seen)

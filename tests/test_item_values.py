@@ -808,6 +808,24 @@ def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
         assert judge.judge(B, *pages[1]).dropped
 
 
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [({}, "unchanged"), ({"text": "A parka of wool, with one pocket."}, "changed")],
+)
+@pytest.mark.parametrize("says_its_text", [True, False])
+def test_a_short_page_is_unchanged_if_its_item_says_most_of_it_and_that_is_as_it_was(
+    later: dict[str, str], reason: str, says_its_text: bool
+) -> None:
+    """Teasers are most of what such a page shows; without its text the page speaks, all of it."""
+    item = {"title": "Runner", "text": "A parka of waxed cotton, with two pockets."}
+    with Judge() as judge:
+        for day, said in ((1, item), (2, item | later)):
+            teasers = "".join(f"<p>{prose(f'{day} {n}')[:90]}</p>" for n in range(8))
+            scraped = said if says_its_text else {"title": "Runner"}
+            verdict = judge.judge(A, page(teasers, said["text"]), scraped)
+    assert verdict.reason == (reason if says_its_text else "changed")
+
+
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     item = {"title": "Runner", "body": LONG, "price": "9.90"}
     with Judge() as judge:

@@ -44,15 +44,17 @@ class Nights:
     def __init__(self, path: Path) -> None:
         self._url, self._now = str(path / "pages.sqlite"), 0
 
-    def crawl(self, *pages: tuple[str, str], text: Sequence[str] | None = None) -> list[Verdict]:
+    def crawl(
+        self, *pages: tuple[str, str], text: Sequence[str] | None = None, **item: str
+    ) -> list[Verdict]:
         self._now += DAY
         began, clock = self._now, iter(range(self._now, self._now + DAY, 60))
-        item = None if text is None else {"text": "\n".join(text)}
+        said = None if text is None else {"text": "\n".join(text), **item}
         with (
             open_store(self._url) as store,
             Judge(store, Options(), lambda: next(clock), repeats_since=began) as judge,
         ):
-            return [judge.judge(url, html, item) for url, html in pages]
+            return [judge.judge(url, html, said) for url, html in pages]
 
 
 @pytest.fixture
@@ -135,3 +137,26 @@ def test_a_box_that_a_loose_selector_takes_in_is_no_edit(nights: Nights) -> None
         page = at_paper(texts, f"<p>{box}</p>")
         (own,) = nights.crawl((OWN, page), text=[" ".join([box, *texts])])
         assert own.dropped is not is_edited
+
+
+@pytest.mark.parametrize("edit", ["headline", "author"])
+def test_an_edit_of_a_dropped_page_comes_out_though_its_text_is_that_of_the_kept_copy(
+    nights: Nights, edit: str
+) -> None:
+    """The copy stays as it was: equal texts alone don't make the edited page its copy."""
+    text = paragraphs(9)
+    item = {"title": "Bridge", "author": "Ann Ford"}
+    own = at_paper(text, "<b>Ann Ford</b><b>Bo Lund</b>")
+    later = {"title": "Bridge shut"} if edit == "headline" else {"author": "Bo Lund"}
+    edited = own.replace("<title>Bridge", f"<title>{(item | later)['title']}")
+    nights.crawl((WIRE, at_wire(text)), text=text, **item)
+    verdicts = [
+        nights.crawl((OWN, page), text=text, **(item | more))[0]
+        for page, more in ((own, {}), (own, {}), (edited, later), (edited, later))
+    ]
+    assert [(one.dropped, one.reason) for one in verdicts] == [
+        (True, "item"),
+        (True, "item"),
+        (False, "changed"),
+        (False, "unchanged"),
+    ]

@@ -389,8 +389,8 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
     assert result.stats["simhash/near_misses"] == 1
     assert (
-        "Near misses: 1 kept though near a stored page (1: sketch); list them with `scrapy simhash dropped "
-        "--kept --spider items`"
+        "Near misses: 1 kept though near a stored page (1: sketch); list them with `scrapy "
+        "simhash dropped --kept --spider items`"
     ) in result.log
 
 

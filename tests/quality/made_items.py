@@ -17,7 +17,7 @@ from typing import Any
 
 import lxml.html
 
-from simhash_pipeline import Judge
+from simhash_pipeline import Judge, Options
 from tests.quality import made_sites as made
 from tests.quality.floors import read_floors, table
 from tests.quality.rows import Row, share_row
@@ -88,8 +88,8 @@ def _row(measure: str, hits: Sequence[float], goal: float) -> Row:
 
 
 def _judged(scraped: Sequence[Scraped]) -> list[bool]:
-    """Whether each is kept, after those before it."""
-    with Judge() as judge:
+    """Whether each is kept, after those before it, and unless it is as it was."""
+    with Judge(options=Options(unchanged="drop")) as judge:
         return [not judge.judge(one.page.url, one.page.html, one.item).dropped for one in scraped]
 
 
@@ -236,6 +236,12 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["one thing with notes in a tab at two addresses: found"] = [
         (_noted(n, 1, 1), _noted(n, 2, 1)) for n in range(_PRODUCTS)
     ]
+    rows["a short thing again, other teasers beside it: found"] = [
+        (_brief(n, 1), _brief(n, 2)) for n in range(_PRODUCTS)
+    ]
+    rows["a short thing again at another price: kept"] = [
+        (_brief(n, 1), _brief(n, 1, "24.50")) for n in range(_PRODUCTS)
+    ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
         (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
@@ -267,12 +273,25 @@ def _product(n: int, copy: int, name: str, shown: str, value: object, boxes: int
 
 
 def _noted(n: int, copy: int, edition: int) -> Scraped:
-    """A page whose notes are all that is scraped but its title; another edition changes a half."""
+    """A page whose notes are all that is scraped but its title; an edition ends otherwise."""
     title, text = _described(n)
-    notes = [made._prose(made._chance(f"notes {n} {each}"), 40) for each in (0, edition)]
+    notes = [made._prose(made._chance(f"notes {n}"), 150)]
+    notes.append(made._prose(made._chance(f"notes {n} {edition}"), 12))
     body = f"<p>{text}</p><div hidden>{made._paragraphs(notes)}</div>"
     page = made._page("shop-example.org", f"{copy}/thing-{n}", title, body, related="things")
     return Scraped(page, {"title": title, "notes": "\n".join(notes)})
+
+
+def _brief(n: int, day: int, price: str = "29.50") -> Scraped:
+    """A page under 50 words, between teasers that each day has others of."""
+    title, _ = _described(n)
+    text = made._prose(made._chance(f"brief {n}"), 20)
+    teasers = [made._prose(made._chance(f"teasers {n} {day} {each}"), 25) for each in range(6)]
+    beside = f"<aside>{made._paragraphs(teasers)}</aside>"
+    body = f"<p>{text}</p><b>{price}</b>"
+    page = made._page("shop-example.org", f"brief-{n}", title, body, related="things")
+    html = page.html.replace("</main>", f"</main>{beside}")
+    return Scraped(made.MadePage(page.url, html), {"title": title, "text": text, "price": price})
 
 
 def _printed(n: int, shown: str, values: Mapping[str, object]) -> Scraped:
