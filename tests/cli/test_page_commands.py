@@ -279,7 +279,7 @@ def test_compare_names_what_makes_twins_beside_the_content(pages: Path, server: 
     strict = ("-s", "SIMHASH_CONTENT_DISTANCE=0")
     limit = r"^content .* \d+ of 64 bits +not used$"
     for keep, said in (
-        ("first", "Twins: if A is stored, B is dropped: same declared address as a kept page"),
+        ("first", "Twins: if A is stored, B is dropped: address of a kept page"),
         ("canonical", "Twins: B is at the address that A declares, and takes its place."),
     ):
         options = (*strict, "-s", f"SIMHASH_KEEP={keep}")
