@@ -46,6 +46,8 @@ THRESHOLDS = (
 _OF_VERDICT = (
     *("namespace", "url", "twin_url", "content_distance", "structure_distance", "sketch_distance"),
 )
+# What a line has not if it is empty: programs select drops by the absence of `record`.
+_LEFT_OUT = ("record", "fields", "changed", "rows")
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
 _KEPT = 5_000  # near misses and changed pages of a run: some 5 MB
@@ -254,12 +256,8 @@ class DropLog:
 
     def _append(self, record: Drop | Run) -> None:
         # Not `asdict`, which copies each value: with it a crawl of near misses takes 10 % longer.
-        fields = {name: getattr(record, name) for name in record.__slots__}
-        if fields["record"] is None:  # programs select drops by its absence
-            del fields["record"]
-        for name in ("fields", "changed", "rows"):
-            if not fields.get(name, True):
-                del fields[name]
+        values = ((name, getattr(record, name)) for name in record.__slots__)
+        fields = {name: value for name, value in values if value or name not in _LEFT_OUT}
         line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"

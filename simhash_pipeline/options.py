@@ -130,10 +130,8 @@ def one_of_or_path(*names: str, call: str) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    def convert(value: Any) -> Any:
-        return None if str(value).lower() == "none" else rule.read(value)
-
-    return Rule(f"{rule.text}, or None", convert)
+    text = f"{rule.text}, or None"
+    return Rule(text, lambda value: None if str(value).lower() == "none" else rule.read(value))
 
 
 PREFIX = "SIMHASH_"

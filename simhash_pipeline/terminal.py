@@ -14,10 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import Progress, ProgressColumn
 
 T = TypeVar("T")
@@ -134,6 +133,7 @@ def progress_bar(
 
 def _progress(unit: str) -> Progress:
     from rich import progress as rich
+    from rich.console import Console
 
     counts: list[ProgressColumn] = [rich.DownloadColumn(binary_units=True)]
     if unit != "B":
@@ -145,15 +145,9 @@ def _progress(unit: str) -> Progress:
         rich.TextColumn("{task.fields[note]}", markup=False),
         rich.TimeRemainingColumn(),
         rich.TextColumn("left", markup=False),
-        console=_console(sys.stderr),
+        console=Console(stderr=True),
         auto_refresh=False,  # by a thread, beside which no process should be forked
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,
     )
-
-
-def _console(file: TextIO) -> Console:
-    from rich.console import Console
-
-    return Console(file=file, highlight=False, markup=False, emoji=False)

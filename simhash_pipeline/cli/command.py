@@ -152,14 +152,11 @@ class Command:
             raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
         if set_to != "auto":
             return [Path(set_to)]
-        logs = spider_files(LOG_SUFFIX)
-        if spider is not None:
-            logs = {name: path for name, path in logs.items() if name == spider}
-        if not logs:
-            of = f" of a spider {spider!r}" if spider is not None else ""
-            place = f"no drop log{of} in .scrapy/simhash"
-            raise UsageError(f"there is {place}; name one, or crawl first")
-        return [*logs.values()]
+        found = spider_files(LOG_SUFFIX)
+        if logs := [path for name, path in found.items() if spider in (None, name)]:
+            return logs
+        place = f"{f' of a spider {spider!r}' if spider is not None else ''} in .scrapy/simhash"
+        raise UsageError(f"there is no drop log{place}; name one, or crawl first")
 
 
 def shown_path(path: Path) -> str:

@@ -15,14 +15,7 @@ from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.command import (
-    Command,
-    NamedStore,
-    fields,
-    minute,
-    shown_path,
-    text_of,
-)
+from simhash_pipeline.cli.command import Command, NamedStore, fields, minute, shown_path, text_of
 from simhash_pipeline.cli.simhash import Parser, is_url
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider

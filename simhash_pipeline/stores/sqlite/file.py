@@ -161,7 +161,7 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
         if path.exists() and not os.access(path, os.W_OK, effective_ids=is_effective):
             # SQLite would open it, and leave a log there.
             raise sqlite3.OperationalError("readonly")
-    database = ":memory:" if path == IN_MEMORY else _uri(path, "rwc")
+    database = ":memory:" if path == IN_MEMORY else f"{path.as_uri()}?mode=rwc"
     connection = _connect(database, busy_timeout_secs)
     try:
         _make_tables(connection)
@@ -313,9 +313,9 @@ def _refuse_other_files(path: Path) -> None:
             "name a file in a directory that can be written"
         ) from error
     # The file alone is read, without its log: it may be shorter than it says while another process
-    # copies the log into it, or after one was killed doing so. This allows that.
-    begin = "PRAGMA writable_schema = ON"
-    with closing(_connect(_uri(path, "ro&immutable=1"), 0.0, begin)) as connection:
+    # copies the log into it, or after one was killed doing so. The first statement allows that.
+    with closing(_connect(f"{path.as_uri()}?mode=ro&immutable=1", 0.0)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
         if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
             raise StoreError(
                 f"store {path} was not made by simhash-pipeline, "
@@ -328,24 +328,14 @@ def _refuse_other_files(path: Path) -> None:
             )
 
 
-def _uri(path: Path, mode: str) -> str:
-    return f"{path.as_uri()}?mode={mode}"
-
-
-def _connect(database: str, busy_timeout_secs: float, begin: str = "") -> sqlite3.Connection:
-    connection = sqlite3.connect(
+def _connect(database: str, busy_timeout_secs: float) -> sqlite3.Connection:
+    return sqlite3.connect(
         database,
         uri=True,
         timeout=busy_timeout_secs,
         isolation_level=None,  # no BEGIN but ours
         check_same_thread=False,  # `Access` has a lock
     )
-    try:
-        connection.execute(begin)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
