@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from simhash_pipeline.page.source import Source
 
@@ -58,9 +58,7 @@ class Input(Protocol):
     Its methods raise ArchiveError if nothing in it can be read.
     """
 
-    @property
-    def unit(self) -> str:
-        """The unit of progress: "B" or "pages"."""
+    unit: ClassVar[str]  # of progress, such as "B" for bytes
 
     def total(self) -> int:
         """The size of the archive in that unit."""

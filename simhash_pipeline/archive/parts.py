@@ -177,8 +177,7 @@ class Reading:
             at_work.append(pool.submit(_write_part, batch, part, self.options))
             if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
                 yield at_work.popleft().result()
-        while at_work:
-            yield at_work.popleft().result()
+        yield from (future.result() for future in at_work)
 
     def _batches(self) -> Iterator[list[Numbered]]:
         """The pages of all inputs, those of a part together."""
@@ -355,8 +354,9 @@ def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
     """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_batches`."""
     drops = 0
     with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
-        rows = engine.batches(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
-        for judged, dropped in judge_batches(rows, folder, options):
+        rows = engine.connection.sql(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
+        batches = rows.to_arrow_reader(ROWS_A_BATCH)
+        for judged, dropped in judge_batches(batches, folder, options):
             drops += dropped
             advance(judged, f"{drops:,} drops")
 
@@ -389,13 +389,8 @@ class Engine:
         self.connection.execute("CREATE TABLE input (place INTEGER, name VARCHAR)")
         self.connection.executemany("INSERT INTO input VALUES (?, ?)", [*enumerate(names)])
 
-    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        """The query's rows, some thousands at a time."""
-        reader: Any = self.connection.cursor().sql(query).to_arrow_reader(ROWS_A_BATCH)
-        yield from reader
-
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
-        """The same without Arrow's library of data sets, which takes 20 MB."""
+        """The query's rows, without Arrow's library of data sets, which takes 20 MB."""
         found = self.connection.cursor().execute(query)
         names = [column[0] for column in found.description]
         while batch := found.fetchmany(ROWS_A_BATCH):

@@ -131,11 +131,9 @@ class SettingsCommand(Command):
             source = "-s" if setting in given else source
             if arguments.all or source != "default":
                 found[setting] = {"value": value, "source": source}
-        notes = {}
+        notes = dict[str, list[str]]()
         with suppress(UsageError):  # no crawl has left a store
-            for named in self.stores():
-                if named.is_there:
-                    notes[named.name] = _notes(named, options)
+            notes = {one.name: _notes(one, options) for one in self.stores() if one.is_there}
         self.print_result({"settings": found, "stores": notes}, _settings(found, notes))
         return 0
 

@@ -329,8 +329,6 @@ def title_change(drop: Drop) -> TitleChange | None:
 def _other_languages(url: str, other: str) -> tuple[str, str] | None:
     """Codes of languages that stand in one place of two URLs, and differ."""
     for part, its in zip(_PART.split(url), _PART.split(other), strict=False):
-        if part == its:
-            continue
         codes = [found[1].lower() for each in (part, its) if (found := _CODE.fullmatch(each))]
         if len(codes) == 2 and codes[0] != codes[1]:
             return codes[0], codes[1]

@@ -374,11 +374,6 @@ def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str,
         )
 
 
-def unpacked_stamp(text: bytes | str) -> dict[str, object] | None:
-    """What `json.dumps` made of a stamp; one of UNREADABLE for anything else."""
-    return _stamps.decode(text)
-
-
 def shown_url(url: str) -> str:
     """The URL as logs and messages may show it: whatever may be a user or a password is masked.
 
@@ -406,6 +401,7 @@ _HEAD: Any = (*(int | None for _ in _OPTIONAL), *(_KINDS[one.type] for one in _A
 _heads = msgspec.msgpack.Decoder(tuple[_HEAD])
 _STAMP: Any = dict[str, object] | None
 _stamps: msgspec.json.Decoder[dict[str, object] | None] = msgspec.json.Decoder(_STAMP)
+unpacked_stamp = _stamps.decode  # of what json.dumps made; one of UNREADABLE for anything else
 _texts = msgspec.msgpack.Decoder(tuple[str, str, str, str])
 # What unpacking damaged bytes raises. (A DecodeError was no ValueError before msgspec 0.21.)
 UNREADABLE = (ValueError, zlib.error, struct.error, msgspec.DecodeError, RecursionError)

@@ -326,8 +326,7 @@ class SqliteStore(Store):
         self._has_read = True
 
     def _new_pages(self) -> Rows:
-        is_alive = partial(file.is_alive, self._path)
-        return Rows(self._connection, is_alive)
+        return Rows(self._connection, partial(file.is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
