@@ -135,13 +135,12 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
         except (ValueError, RecursionError) as error:
             item, end = f"it is no JSON: {error}", len(text)
         if end == len(text):  # perhaps not all of the item
-            is_too_long = len(text) - at > MAX_ROW_BYTES
-            if not is_too_long and (more := read(max(_ARRAY_CHARS, end - at))):
-                text, at = text[at:] + more, 0
-                continue
-            if is_too_long:
+            if len(text) - at > MAX_ROW_BYTES:
                 yield b"", TOO_LONG
                 return
+            if more := read(max(_ARRAY_CHARS, end - at)):
+                text, at = text[at:] + more, 0
+                continue
             if not isinstance(item, dict):
                 raise EOFError(item if at < end else "the array has no end")
         raw = text[at:end].encode("utf-8", "surrogateescape")

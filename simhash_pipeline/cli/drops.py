@@ -46,8 +46,7 @@ class _DropsCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         parser.add_log()
         parser.add("--spider", "use this spider's drop log")
-        what = "a run: how its id begins, `last` or `all`"
-        parser.add("--run", what, default=self.runs)
+        parser.add("--run", "a run: how its id begins, `last` or `all`", default=self.runs)
 
     def summary(self, log: Path) -> Summary:
         """An empty one, which picks these runs."""
