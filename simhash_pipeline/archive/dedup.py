@@ -5,17 +5,19 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
+import ctypes
 import json
 import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import KEEP, Fault, Input, parts
@@ -186,7 +188,15 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.R
         _refuse_nothing(job, inputs, reading)
         if job.keep != "first":
             parts.judge_sorted(folder, job.options, job.keep, reading.pages)
+    give_back_memory()  # before DuckDB takes as much
     return reading
+
+
+def give_back_memory() -> None:
+    """What is free goes to the system."""
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # only glibc has it
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _refuse_places(job: DedupJob) -> None:
