@@ -145,7 +145,7 @@ def _progress(unit: str) -> Progress:
         rich.TextColumn("{task.fields[note]}", markup=False),
         rich.TimeRemainingColumn(),
         rich.TextColumn("left", markup=False),
-        console=Console(stderr=True),
+        console=Console(stderr=True, highlight=False, markup=False, emoji=False),
         auto_refresh=False,  # by a thread, beside which no process should be forked
         transient=True,
         redirect_stdout=False,
