@@ -354,7 +354,7 @@ class ExplainCommand(Command):
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
         names = chain.from_iterable(_item(text) for text in texts if text)
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-        why = "it is near a page that is stored too; one of them was kept before the other was."
+        why = "it is near a page that is stored too: it was kept first, or known, and has changed."
         why = why if verdict.dropped else _why_kept(verdict, apart, options)
         yield f"{when}: {why}"
         yield from _titles(near, page, "kept", named.name)

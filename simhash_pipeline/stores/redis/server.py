@@ -96,7 +96,7 @@ class Server:
                 is_silent = isinstance(error, exceptions.TimeoutError)
                 if is_silent or not _is_busy(error) or time.monotonic() >= give_up:
                     raise
-                logger.warning("Store %s: %s; waiting for it", self.shown, error)
+                logger.warning("Store %s: %s; waiting for it", self.shown, str(error).rstrip("."))
             time.sleep(LONGEST_WAIT_SECS)
 
     def run(self, commands: Sequence[Command]) -> list[Any]:
@@ -123,7 +123,7 @@ class Server:
             if not give_up:
                 # None again for a server that was given up and isn't back yet.
                 give_up = time.monotonic() + (0 if self._gone_until else self._wait_secs)
-                logger.warning("Store %s: %s; waiting for it", self.shown, fault)
+                logger.warning("Store %s: %s; waiting for it", self.shown, str(fault).rstrip("."))
             if time.monotonic() >= give_up:
                 self._gone_until = time.monotonic() + LONG_WAIT_SECS
                 raise self._gone() from fault
