@@ -66,7 +66,8 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 SAME_FIELDS_BITS = 3
-TEXTS_NAME = 0  # in place of a name's byte, which is none
+KNOWN = -1  # in place of their distance, for two visits of one address
+TEXTS_NAME = 0  # in place of a name's byte, of what stands beside the article of its text
 _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
@@ -248,6 +249,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
     text, its_sentences, texts_name, is_part, is_here = None, None, "", False, False
+    beside = b""
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
         pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
@@ -280,9 +282,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(plain.replace(" ", "")), name
-            its_sentences, is_part = sentences_of(spelled, seen), not is_pages
+            its_sentences, beside = sentences_of(spelled, seen)
+            is_part = not is_pages
         if is_text and is_pages:
-            kept = "" if is_shown and not _stands_beside(value, page) else plain
+            is_told = is_shown and not _stands_elsewhere(spelled, seen)
+            kept = "" if is_told else plain.replace(" ", "")
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
@@ -307,32 +311,35 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said = _with_their_dicts(said)
     flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
     flags |= PART * is_part | TEXT * is_bare
-    title = on_page.folded_text(page.title)
-    shown = (each.plain for each in said if each.kept[:1] not in ("", _UNSEEN))
-    of_text = sum(len(plain) for plain in shown if plain not in title)
+    shown = {each.text for each in said if each.text in page.text and each.text not in page.title}
+    of_text = sum(map(len, shown))
     flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES))
-    values, names = _packed(flags, said, item)
+    values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)
     names = {**names, TEXTS_NAME: texts_name} if text else names
     return Said(values, names, text, its_sentences)
 
 
-def _stands_beside(text: str, page: PageFingerprint) -> bool:
-    """Whether most of its longest sentences do: then the article doesn't speak for it."""
-    said = nlargest(_MOST_ASKED, sentences(text) if page.beside else (), key=len)
-    said = [" ".join(each.split()) for each in said]
-    beside = sum(len(each) for each in said if each in page.beside and each not in page.text)
-    return 2 * beside > sum(map(len, said))
+def _stands_elsewhere(text: str, page: on_page.Page) -> bool:
+    """Whether most of its longest sentences do, beside the article or unseen."""
+    elsewhere = total = 0
+    for sentence in nlargest(_MOST_ASKED, map(str.strip, sentences(text)), key=len):
+        said = on_page.unspaced(sentence)
+        is_elsewhere = page.stands_beside(said) if said in page.shown else page.holds(sentence)
+        elsewhere += len(said) * is_elsewhere
+        total += len(said)
+    return 2 * elsewhere > total
 
 
-def sentences_of(text: str, page: on_page.Page) -> bytes:
-    """15 bits of each sentence of a folded text in 2 bytes, rising, MAIN if it counts.
+def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes]:
+    """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
     with a stop: what is scraped of copies often begins with a byline or ends with a link.
     """
     found: dict[int, int] = {}
+    beside: list[bytes] = []
     place = scanned = 0
     for sentence in on_page.unspaced("\n".join(sentences(text))).split(b"\n"):
         is_shown = False
@@ -343,9 +350,12 @@ def sentences_of(text: str, page: on_page.Page) -> bytes:
                 place = page.shown.find(sentence)
                 is_shown = place >= 0
             place += len(sentence)
+            if is_shown and scanned < on_page.MOST_SCANNED:
+                scanned += len(page.beside) + len(page.shown)
+                beside += [sentence] * page.stands_beside(sentence)
         found[crc32(sentence) & BLOCK_BITS] = MAIN * is_shown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    return struct.pack(f">{len(chosen)}H", *chosen)
+    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside)
 
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
@@ -421,14 +431,14 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 
 def _packed(
-    flags: int, said: Iterable[_Value], item: ItemValues
+    flags: int, said: Iterable[_Value], item: ItemValues, beside: bytes
 ) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255.
 
     One that was asked for has a name of its own: pages stored before that lack it.
     """
     names: dict[int, str] = {}
-    by_byte: dict[int, list[str]] = {}
+    by_byte: dict[int, list[str]] = {TEXTS_NAME: [hash_of(beside).hex()]} if beside else {}
     asked = set[int]()
     for name, *_, kept in said:
         byte = byte_of(f"+{name}" if name in item.added else name)
@@ -481,7 +491,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
-    mine = {name: value for name, value in mine.items() if any(value)}
+    mine = {n: value for n, value in mine.items() if any(value) and (n or structure_bits == KNOWN)}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     lacking = bytes(
         name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)

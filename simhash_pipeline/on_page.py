@@ -166,6 +166,7 @@ class Page:
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
         self._visible = page.title, page.text, page.left_out, source.page
+        self._beside = page.beside
         self._title = _folded_title(page.title)
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
@@ -219,6 +220,15 @@ class Page:
     def shown(self) -> bytes:
         """All that is visible, see `unspaced`, in one line."""
         return unspaced("".join(each.text for each in self._shown)).replace(b"\n", b"")
+
+    @cached_property
+    def beside(self) -> bytes:
+        """What of it is not in the article."""
+        return unspaced(folded(self._beside)).replace(b"\n", b"")
+
+    def stands_beside(self, said: bytes) -> bool:
+        """Whether it is visible, and nowhere in the article."""
+        return said in self.beside and self.shown.count(said) <= self.beside.count(said)
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""

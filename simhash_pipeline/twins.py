@@ -11,6 +11,7 @@ from typing import NamedTuple
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.item_values import (
     CARRIED,
+    KNOWN,
     NO_VALUES,
     PART,
     SAME_FIELDS_BITS,
@@ -268,6 +269,7 @@ class Pair(NamedTuple):
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
         is_said = all(has(one.item_values, WHOLE) for one in (page, previous))
+        is_said = is_said and self.similarity(only_main=True) == 1
         if is_said or (self._have_same_text() and not self._either_is_part()):
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
@@ -299,7 +301,7 @@ class Pair(NamedTuple):
         mine, its = self.page.item_values, self.other.item_values
         if mine is None or its is None:
             return b""
-        bits = None if has(mine, TEXT) and self._are_one_text() else 0
+        bits = None if has(mine, TEXT) and self._are_one_text() else KNOWN
         has_all = is_row(mine) or is_row(its) or has(its, CARRIED) > has(mine, CARRIED)
         gone = b"" if has_all else differing(its, mine, bits)
         return differing(mine, its, bits) + gone

@@ -789,6 +789,35 @@ def test_a_text_beside_the_article_counts_whatever_that_says(box: str, url: str)
         assert judge.judge(url, html, {"title": "Runner", "notes": notes[1]}).reason == "unchanged"
 
 
+@pytest.mark.parametrize(
+    ("note", "reason"),
+    [("Correction: it was the other mayor.", "changed"), ("Most read today", "unchanged")],
+)
+def test_a_sentence_beside_the_article_changes_a_known_page(note: str, reason: str) -> None:
+    """Scraped with the article, a correction below its box is news, and a line is a teaser."""
+    with Judge() as judge:
+        for more in ("", note):
+            item = {"title": "Runner", "text": f"{LONG}\n{more}"}
+            verdict = judge.judge(A, page(f"<p>{more}</p>", LONG), item)
+    assert verdict.reason == reason
+
+
+@pytest.mark.parametrize("url", [A, B])
+@pytest.mark.parametrize(
+    ("box", "is_html"), [("<aside><p>%s</p></aside>", True), ("<i data-text='%s'></i>", False)]
+)
+def test_a_text_that_the_article_does_not_hold_counts(box: str, is_html: bool, url: str) -> None:
+    """As HTML, or begun in the article and whole in the source, as behind a paywall."""
+    begin = SHOE[:120]
+    with Judge() as judge:
+        for address, end in ((A, "one"), (url, "another")):
+            said = f"{begin} {prose('behind a wall')[:600]} This is its {end} end."
+            said = prose(end)[:600] if is_html else said
+            item = {"title": "Runner", "text": f"<p>{said}</p>" if is_html else said}
+            verdict = judge.judge(address, page(box % said), item)
+    assert (verdict.changed or verdict.differing_fields) == ("text",)
+
+
 def test_a_text_of_countless_sentences_is_looked_for_in_bounded_time() -> None:
     said = " ".join(f"{n}." for n in range(300_000))
     with Judge() as judge:

@@ -17,7 +17,6 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Line, bar, counted, print_lines
 
 THRESHOLDS = ("content_distance", "sketch_distance", "min_similarity")
-_LOWER = (0.9, 0.8, 0.7, 0.6, 0.5)  # precisions that may be had instead
 _MOST_FIELDS = 10  # that are named
 _SHORT_BAR = 12  # columns: the table fits into 80
 _SETTABLE_BITS = range(MAX_DISTANCE_BITS + 1)
@@ -73,12 +72,10 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."
-        lower = (each for each in _LOWER if each < least and recommended(answers, now, each))
-        hint = f", or add --precision {first:g}" if (first := next(lower, None)) else ""
         equal = joined(answers, replace(now, content_distance=0))
         if wrong := len(equal) - copies(equal):
             yield f"{counted(wrong, 'wrong pair')} differ in 0 bits: scrape what tells them apart."
-        yield f"Answer more pairs{hint}."
+        yield "Answer more pairs, or name a lower --precision."
         return
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above,"
