@@ -46,7 +46,7 @@ THRESHOLDS = (
 _OF_VERDICT = (
     *("namespace", "url", "twin_url", "content_distance", "structure_distance", "sketch_distance"),
 )
-# What a line has not if it is empty: programs select drops by the absence of `record`.
+# Fields that a line lacks if they are empty: programs select drops by the absence of `record`.
 _LEFT_OUT = ("record", "fields", "changed", "rows")
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5

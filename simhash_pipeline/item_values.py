@@ -8,9 +8,9 @@ selectors may find other parts of the page, and two values must differ, or a num
 have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, of which bits are
-              set for what no page shows, a part of its address, a number, and what was asked for;
-              zeros if it doesn't count
+    values    1 byte: how many; then 4 bytes each: 1 of the name (TEXTS_NAME: of what of the text
+              stands beside the article), 3 of the value, of which bits are set for what no page
+              shows, a part of its address, a number, what was asked for; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -67,7 +67,7 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
-TEXTS_NAME = 0  # in place of a name's byte, of what stands beside the article of its text
+TEXTS_NAME = 0  # in place of a name's byte, which is none
 _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
@@ -248,8 +248,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, its_sentences, texts_name, is_part, is_here = None, None, "", False, False
-    beside = b""
+    text, its_sentences, texts_name, beside, is_part, is_here = None, None, "", b"", False, False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
         pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
@@ -483,10 +482,10 @@ def byte_of(name: str) -> int:
 def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. In one template another value of one name is news, and a name
-    that the other item lacks: `structure_bits` is the distance of the structures. On two sites,
-    where it is None, the texts decide, but of rows and of what was asked for, which counts
-    everywhere.
+    b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
+    template another value of one name is news, and a name that the other item lacks. On two sites
+    it is None: the texts decide, but of rows and of what was asked for, which counts everywhere.
+    KNOWN for two visits of one address: then what of a text stands beside the article counts, too.
     """
     if row_of(values) in rows_in(others):
         return b""

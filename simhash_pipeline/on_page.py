@@ -27,7 +27,7 @@ from simhash_pipeline.urls import site_of
 
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
-MOST_SCANNED = 100_000_000  # characters, some 50 ms, after which an index finds words
+MOST_SCANNED = 100_000_000  # characters, some 50 ms; then an index finds words
 _MOST_PLACES, _MOST_STARTS = 100, 1_000  # of a word, and of a run of it, that are looked at
 MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _LETTER = r"[^\W_\u2e80-\U0010ffff]"

@@ -59,11 +59,7 @@ class Folder:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, file in enumerate(self.files(), 1):
-            try:
-                source = Source(file.read_bytes(), file.resolve().as_uri())
-                yield Page(source, file.stat().st_mtime), number
-            except OSError as error:  # noqa: PERF203 - the next ones may be readable
-                yield Fault("unreadable", str(error.strerror), str(file)), number
+            yield _file_page(file), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
@@ -94,3 +90,10 @@ class Folder:
 def _is_ordinary(path: Path) -> bool:
     """Whether it is a file or folder itself."""
     return not path.is_symlink() and (path.is_file() or path.is_dir())
+
+
+def _file_page(file: Path) -> Record:
+    try:
+        return Page(Source(file.read_bytes(), file.resolve().as_uri()), file.stat().st_mtime)
+    except OSError as error:
+        return Fault("unreadable", str(error.strerror), str(file))

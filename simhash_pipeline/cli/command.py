@@ -155,8 +155,8 @@ class Command:
         found = spider_files(LOG_SUFFIX)
         if logs := [path for name, path in found.items() if spider in (None, name)]:
             return logs
-        place = f"{f' of a spider {spider!r}' if spider is not None else ''} in .scrapy/simhash"
-        raise UsageError(f"there is no drop log{place}; name one, or crawl first")
+        of = f" of a spider {spider!r}" if spider is not None else ""
+        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
 
 
 def shown_path(path: Path) -> str:

@@ -125,7 +125,8 @@ def _write_sheet(drops: Iterator[Drop], file: TextIO, mark: str) -> int:
         values = (getattr(drop, name) for name in SHEET)
         values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         texts = ("" if value is None else str(value) for value in values)
-        sheet.writerow(["", *(printable("'" * t.startswith(FORMULA) + t) for t in texts)])
+        texts = (f"'{text}" if text.startswith(FORMULA) else text for text in texts)
+        sheet.writerow(["", *map(printable, texts)])
         lines += 1
     return lines
 

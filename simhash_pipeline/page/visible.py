@@ -134,18 +134,15 @@ def article_digest(
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
-    is_beside = [True] * len(texts)
-    for i in chosen:
-        is_beside[i] = False
-    beside = "\n".join(compress(page.texts + page.hidden, is_beside))
+    within = {*chosen}
+    beside = "\n".join([t for i, t in enumerate(page.texts + page.hidden) if i not in within])
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     said = [texts[i] for i in chosen]
     for place in doubtful(said):
         i = chosen[place]
         said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
     of_all = _digest([title, *texts])
-    of_article = of_all if said == texts else _digest([title, *said])
-    return of_article << ARTICLE_SHIFT | of_all, beside
+    return (of_all if said == texts else _digest([title, *said])) << ARTICLE_SHIFT | of_all, beside
 
 
 def _digest(texts: list[str]) -> int:
