@@ -53,7 +53,7 @@ NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
-MOST_SENTENCES = 100  # of a text; of others the hashes are compared up to the last of these
+MOST_SENTENCES = 1_000  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
 # What a sentence ends with, in UTF-8.
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
@@ -169,8 +169,8 @@ def in_words(source: Source) -> str:
 def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
     """(name, text, place) of each value within; texts in a list are one text.
 
-    The place of what else is in a list is the number of the dict that it is in, or its own: "4" or
-    "#0", or "4#0" for a list in that dict.
+    The place of what else is in a list is the dict that it is in, or its own number: "/4" or "#0",
+    "/4#0" for a list in that dict, "3/4" where dict 3 has the list that dict 4 is in.
     """
     if type(value) is str:  # as most are
         if text := _text_of(value).strip():
@@ -192,11 +192,13 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
             elif len(value) == 1:
                 todo.append((name, place, value[0]))
             else:
-                parts = [
-                    (name, f"{place}#{at}" if _fields_of(part) is None else str(next(dicts)), part)
-                    for at, part in enumerate(value[:_MOST_NODES])
-                ]
-                todo += reversed(parts)
+                above = place.partition("#")[0].partition("/")[2]
+                parts = value[:_MOST_NODES]
+                places = (
+                    f"{above}/{next(dicts)}" if _fields_of(part) else f"{place}#{at}"
+                    for at, part in enumerate(parts)
+                )
+                todo += reversed([(name, *each) for each in zip(places, parts, strict=True)])
         elif (held := _fields_of(value)) is not None:
             todo += [(f"{name}.{key}", place, held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
@@ -248,7 +250,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, its_sentences, texts_name, beside, is_part, is_here = None, None, "", b"", False, False
+    text, its_sentences, texts_name, beside = None, None, "", b""
+    is_elsewhere = is_part = is_here = False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
         pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
@@ -281,11 +284,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(plain.replace(" ", "")), name
-            its_sentences, beside = sentences_of(spelled, seen)
+            its_sentences, beside, is_elsewhere = sentences_of(spelled, seen)
             is_part = not is_pages
         if is_text and is_pages:
-            is_told = is_shown and not _stands_elsewhere(spelled, seen)
-            kept = "" if is_told else plain.replace(" ", "")
+            kept = "" if is_shown and not is_elsewhere else plain.replace(" ", "")
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
@@ -320,41 +322,45 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     return Said(values, names, text, its_sentences)
 
 
-def _stands_elsewhere(text: str, page: on_page.Page) -> bool:
-    """Whether most of its longest sentences do, beside the article or unseen."""
-    elsewhere = total = 0
-    for sentence in nlargest(_MOST_ASKED, map(str.strip, sentences(text)), key=len):
-        said = on_page.unspaced(sentence)
-        is_elsewhere = page.stands_beside(said) if said in page.shown else page.holds(sentence)
-        elsewhere += len(said) * is_elsewhere
-        total += len(said)
-    return 2 * elsewhere > total
-
-
-def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes]:
+def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
-    with a stop: what is scraped of copies often begins with a byline or ends with a link.
+    with a stop: what is scraped of copies often begins with a byline or ends with a link. And
+    whether most of what is found stands elsewhere: beside the article, or unseen.
     """
     found: dict[int, int] = {}
     beside: list[bytes] = []
-    place = scanned = 0
-    for sentence in on_page.unspaced("\n".join(sentences(text))).split(b"\n"):
-        is_shown = False
-        if len(sentence) > MAX_LINE or sentence.endswith(_STOPS):
-            is_shown = page.shown.startswith(sentence, place)  # most stand there in this order
-            if not is_shown and scanned < on_page.MOST_SCANNED:
-                scanned += len(page.shown)
-                place = page.shown.find(sentence)
-                is_shown = place >= 0
-            place += len(sentence)
-            if is_shown and scanned < on_page.MOST_SCANNED:
-                scanned += len(page.beside) + len(page.shown)
-                beside += [sentence] * page.stands_beside(sentence)
-        found[crc32(sentence) & BLOCK_BITS] = MAIN * is_shown
+    doubtful: list[tuple[int, bytes, str]] = []
+    place = scanned = total = elsewhere = 0
+    said = sentences(text)
+    shown, aside = page.shown, page.beside
+    for sentence, spaced in zip(on_page.unspaced("\n".join(said)).split(b"\n"), said, strict=False):
+        size = len(sentence)
+        counts = size > MAX_LINE or sentence.endswith(_STOPS)
+        is_shown = shown.startswith(sentence, place)  # most stand there in this order
+        if counts and not is_shown and scanned < on_page.MOST_SCANNED:
+            scanned += len(shown)
+            is_shown = (at := shown.find(sentence)) >= 0
+            place = at if is_shown else place
+        if not is_shown:
+            doubtful.append((size, sentence, spaced))
+        else:
+            place += size
+            total += size
+            if scanned < on_page.MOST_SCANNED:
+                scanned += len(aside)
+                if sentence in aside and page.has_elsewhere(sentence, spaced):
+                    scanned += len(shown)
+                    elsewhere += size
+                    beside += [sentence] * counts
+        found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
+    for size, sentence, spaced in nlargest(_MOST_ASKED, doubtful):
+        elsewhere += size * page.has_elsewhere(sentence, spaced)
+        total += size
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside)
+    packed = struct.pack(f">{len(chosen)}H", *chosen)
+    return packed, b"".join(beside), 2 * elsewhere > total
 
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
@@ -395,15 +401,23 @@ def _with_their_dicts(said: list[_Value]) -> list[_Value]:
         if value.kept and of_dict:
             dicts.setdefault(of_dict, []).append(f"{value.kept}\0{value.name}{place}")
     shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
-    wholes = [
-        {each: hash_of("\0".join(sorted(told))).hex() for each, told in of.items()}
-        for of in (shown, dicts)
-    ]
+    wholes = [_wholes(of) for of in (shown, dicts)]
     for at, ((of_dict, _, place), value) in enumerate(zip(places, said, strict=True)):
-        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict, "") + place
+        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict.partition("/")[2], "") + place
         if value.kept and behind:
             said[at] = value._replace(kept=f"{value.kept}\0{behind}")
     return said
+
+
+def _wholes(dicts: Mapping[str, list[str]]) -> dict[str, str]:
+    """What each dict says and those around it, by its number: those around have smaller ones."""
+    found: dict[str, str] = {}
+    for around, number in sorted(
+        (each.split("/") for each in dicts), key=lambda each: int(each[1])
+    ):
+        told = sorted(dicts[f"{around}/{number}"])
+        found[number] = hash_of("\0".join([*told, found.get(around, "")])).hex()
+    return found
 
 
 def _weighs(value: str) -> bool:

@@ -226,9 +226,12 @@ class Page:
         """What of it is not in the article."""
         return unspaced(folded(self._beside)).replace(b"\n", b"")
 
-    def stands_beside(self, said: bytes) -> bool:
-        """Whether it is visible, and nowhere in the article."""
-        return said in self.beside and self.shown.count(said) <= self.beside.count(said)
+    def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
+        """Whether a sentence stands in its source alone, or is visible but not in the article."""
+        if sentence not in self.shown:
+            return self.holds(spaced)
+        beside = self.beside
+        return sentence in beside and self.shown.count(sentence) <= beside.count(sentence)
 
     def _stands(self, words: str) -> bool:
         """Whether they stand in the visible text, and in no counter."""

@@ -281,7 +281,10 @@ def _judged(judge: Judge, number: int, frame: str, texts: list[str], more: str =
     return judge.judge(f"http://a.example/{number}", html, item)
 
 
-@pytest.mark.parametrize("is_printed_first", [True, False])
+LONG_STORY = [*STORY, *(STORY[0].replace("hall 0", f"house {n}") for n in range(400))]
+
+
+@pytest.mark.parametrize(("story", "is_printed_first"), [(STORY, 1), (STORY, 0), (LONG_STORY, 1)])
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -292,13 +295,15 @@ def _judged(judge: Judge, number: int, frame: str, texts: list[str], more: str =
         ("hall 7 ", "cellar 7 "),
     ],
 )
-def test_an_update_in_another_template_is_kept(old: str, new: str, is_printed_first: bool) -> None:
+def test_an_update_in_another_template_is_kept(
+    old: str, new: str, story: list[str], is_printed_first: bool
+) -> None:
     """What the spider scraped of it isn't in the old print view; that of the same text is."""
-    updated = [text.replace(old, new) for text in STORY] if old else [*STORY, new]
+    updated = [text.replace(old, new) for text in story] if old else [*story, new]
     first, second = (PRINTED, FRAME) if is_printed_first else (FRAME, PRINTED)
     with Judge() as judge:
-        _judged(judge, 1, first, STORY)
-        copy, update = _judged(judge, 2, second, STORY), _judged(judge, 3, second, updated)
+        _judged(judge, 1, first, story)
+        copy, update = _judged(judge, 2, second, story), _judged(judge, 3, second, updated)
     assert copy.dropped
     assert (update.dropped, update.rejected_by, update.differing_fields) == (
         False,
@@ -568,6 +573,11 @@ def test_what_crawls_add_counts_nowhere(name: str) -> None:
         (
             [{"size": "M", "sold": True}, {"size": "L", "sold": False}],
             [{"size": "M", "sold": False}, {"size": "L", "sold": True}],
+            True,
+        ),
+        (
+            [{"colour": "red", "in": [{"cm": 60}, {"cm": 77}]}, {"colour": "blue", "in": [8, 9]}],
+            [{"colour": "red", "in": [8, 9]}, {"colour": "blue", "in": [{"cm": 60}, {"cm": 77}]}],
             True,
         ),
         ([2, 1], [1, 2], True),

@@ -91,7 +91,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "one scraped text": ("Pair._have_one_text", _no),
     "two scraped texts": ("Pair._have_two_texts", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
-    "an article speaks for no text beside it": ("_stands_elsewhere", _no),
+    "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
     "a short item that says most of its page": ("WHOLE", 0),
     "visits at tracking addresses are one": ("is_one_visit", _no),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
