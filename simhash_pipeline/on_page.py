@@ -23,7 +23,7 @@ from simhash_pipeline.page.counters import MAX_LINE, is_sentence, without_counte
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.urls import site_of
+from simhash_pipeline.urls import site_of, without_tracking
 
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
@@ -184,7 +184,7 @@ class Page:
         if path := path_of(text):
             if self.is_own_address(text) or not any(map(self.holds, (path, unquote(path), text))):
                 return ""
-            return self._foreign(text) or path
+            return self._link(text, path)
         if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
             return "\n".join(paths) if all(map(self.holds, paths)) else ""
         if not plain or self.shows(plain):
@@ -204,13 +204,24 @@ class Page:
         held = self._held(text.lower())
         return plain if any(source.startswith(begin, at - 1) for source, at in held) else ""
 
-    def _foreign(self, url: str) -> str:
-        """A link to another site as it is, but for an image's and long tokens; "" for others."""
-        parts = urlsplit(url)
-        if not parts.netloc or _IMAGE.search(parts.path) or site_of(url) == self._site:
-            return ""
-        asked = (each for each in parts.query.split("&") if len(each) < _TOKEN_CHARS)
-        return f"{parts.netloc}/{parts.path.strip('/')}?{'&'.join(asked)}"
+    def _link(self, url: str, path: str) -> str:
+        """What counts of a link: its query too, and on another site its host; of an image's neither.
+
+        But for what says where a visitor comes from, what is signed, and the page's own address.
+        """
+        parts = urlsplit(without_tracking(url))
+        host = parts.netloc if site_of(url) != self._site else ""
+        if _IMAGE.search(parts.path) or not (host or parts.query):
+            return path
+        asked = (each for each in parts.query.split("&") if self._tells(each, bool(host)))
+        return f"{host}/{parts.path.strip('/')}?{'&'.join(asked)}"
+
+    def _tells(self, parameter: str, is_foreign: bool) -> bool:
+        value = unquote(parameter.partition("=")[2])
+        if len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value):
+            return False
+        is_chance = is_foreign and len(value) < SHORT_VALUE_CHARS
+        return is_chance or not self.is_own_address(value)
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""

@@ -74,22 +74,22 @@ def page_key(url: str) -> str:
 def declared_url(url: str, canonical_url: str | None) -> str:
     """The address that a page declares, or else its own, without tracking and session."""
     is_declared = _declared(page_key(url), canonical_url) is not None
-    return _without_tracking(canonical_url if canonical_url and is_declared else url)
+    return without_tracking(canonical_url if canonical_url and is_declared else url)
 
 
 def is_declared(key: str, address: bytes | None) -> bool:
     """Whether a page of this key is where its address says that it is."""
-    return key == _without_tracking(key) and address == place_id(key)
+    return key == without_tracking(key) and address == place_id(key)
 
 
 def is_one_visit(key: str, other: str) -> bool:
     """Whether two pages' keys are of one place, but for tracking."""
-    return place_id(_without_tracking(key)) == place_id(_without_tracking(other))
+    return place_id(without_tracking(key)) == place_id(without_tracking(other))
 
 
 def address_of(key: str, canonical_url: str | None) -> bytes:
     """8 bytes of `declared_url`, without what makes no other page, as a slash at the end."""
-    return place_id(_without_tracking(_declared(key, canonical_url) or key))
+    return place_id(without_tracking(_declared(key, canonical_url) or key))
 
 
 @lru_cache(maxsize=8)  # asked for by the judge, and by a store when it looks up and inserts
@@ -115,7 +115,8 @@ def _declared(key: str, canonical_url: str | None) -> str | None:
     return declared if site_of(declared) == site_of(key) else None
 
 
-def _without_tracking(url: str) -> str:
+def without_tracking(url: str) -> str:
+    """The URL without what says where a visitor comes from, and without a session."""
     page, *route = url.partition("#")
     place, _, query = page.partition("?")
     kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part)]

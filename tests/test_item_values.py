@@ -441,6 +441,7 @@ def test_what_no_page_shows_counts_in_one_template(one: object, two: object, dif
         ("List<User>", "List<Order>"),
         ("https://a.example.org/en", "https://b.example.net/en"),
         ("https://tube.example.org/watch?v=1", "https://tube.example.org/watch?v=2"),
+        ("/manual/get?file=77&lang=en", "/manual/get?file=78&lang=en"),
         ("Today, 14:30", "Today, 15:30"),
         ("今天 14:30", "今天 15:30"),
     ],
@@ -464,6 +465,8 @@ def test_what_is_in_a_tag_a_link_or_beside_a_day_counts(one: str, two: str) -> N
             f"https://cdn.example.org/a?token={'x' * 40}",
             f"https://cdn.example.org/a?token={'y' * 40}",
         ),
+        ("/manual/get?of=1", "/manual/get?of=2"),  # of their pages, /1 and /2
+        ("/manual/get?utm_source=feed", "/manual/get?utm_source=mail"),
         ("<p>12 comments</p>", "<p>13 comments</p>"),
         (["/a.jpg?token=1", "/b.jpg?token=1"], ["/a.jpg?token=2", "/b.jpg?token=2"]),
     ],
