@@ -223,8 +223,8 @@ def _text_of(value: Any) -> str:
         value = value.value
     if isinstance(value, str):
         text = value[: on_page.MOST_CHARS]
-        # U+FFFD: the spider has read the page by a charset that isn't its own.
-        return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
+        is_page = text.lstrip()[:1] == "<" and _PAGE.search(text[:2_000])
+        return "" if is_page else text
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
     if isinstance(value, float):
