@@ -205,9 +205,9 @@ class Page:
         return plain if any(source.startswith(begin, at - 1) for source, at in held) else ""
 
     def _link(self, url: str, path: str) -> str:
-        """What counts of a link: its query too, and on another site its host; of an image's neither.
+        """What counts of a link: its query, and on another site its host; of an image the path.
 
-        But for what says where a visitor comes from, what is signed, and the page's own address.
+        No part of it that says whence a visitor comes, is signed, or is in the page's own address.
         """
         parts = urlsplit(without_tracking(url))
         host = parts.netloc if site_of(url) != self._site else ""
