@@ -276,22 +276,35 @@ class _Case:
     def _edited(self) -> StoredPage | None:
         """A known page that says something else: that comes out, though another says it too.
 
-        Known is also what an earlier run met at an address that differs in tracking alone.
+        Known is also what an earlier run met at an address that differs in tracking alone. What
+        this run has met at such an address has come out, and what an earlier one dropped.
         """
         page, previous = self._page, self._previous
         if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
             return None
         if previous is not None:
             pair = self._pair(previous)
-            return previous if pair.in_one_template() and pair.changed_values() else None
+            if not (pair.in_one_template() and pair.changed_values()):
+                return None
+        known = self._at_tracking_addresses()
+        met = [other for other in known if not self._memory.is_earlier(other)]
+        if previous is not None:
+            is_out = any(self._pair(other).is_unchanged() for other in met)
+            return None if is_out else previous
+        if met or not known or self._memory.says_as_before(page, self._view):
+            return None
+        return None if self._pair(known[-1]).is_unchanged() else known[-1]
+
+    def _at_tracking_addresses(self) -> list[StoredPage]:
+        """Other stored pages whose addresses differ from the page's in tracking alone."""
+        page = self._page
         known: list[StoredPage] = []
         for at, other in enumerate(islice(self._view.same("address"), _MAX_COMPARED)):
             if is_one_visit(page.url, other.url):
                 known.append(other)
             elif at >= MAX_SAME and not known:  # all pages of a site declare one
                 break
-        is_earlier = bool(known) and all(map(self._memory.is_earlier, known))
-        return known[-1] if is_earlier and not self._pair(known[-1]).is_unchanged() else None
+        return known
 
     def _changes(self, before: StoredPage) -> tuple[str, ...]:
         """What has changed: fields of the item, or else texts; of a list its rows."""

@@ -86,12 +86,21 @@ class RunMemory:
         if (previous := view.same_key()) is not None:
             has_rows = is_row(page.item_values) or is_row(previous.item_values)
             return -inf if has_rows else previous.seen_at
+        visit, said = self._earlier_visit(page, view), what_it_says(page)
+        if visit is None or said is None or says_the_same(said, visit.said):
+            return -inf
+        return visit.seen_at
+
+    def says_as_before(self, page: StoredPage, view: View) -> bool:
+        """Whether an earlier run dropped the page, and it said the same."""
+        visit, said = self._earlier_visit(page, view), what_it_says(page)
+        return visit is not None and said is not None and says_the_same(said, visit.said)
+
+    def _earlier_visit(self, page: StoredPage, view: View) -> Visit | None:
+        """When an earlier run dropped the page, if this one hasn't yet."""
         is_first = bool(self._began) and visit_key(page.namespace, page.url) not in self.visits
         visit = view.last_visit() if is_first else None
-        if visit is None or visit.seen_at >= (self._began or 0):
-            return -inf
-        said = what_it_says(page)
-        return -inf if said is None or says_the_same(said, visit.said) else visit.seen_at
+        return visit if visit and visit.seen_at < (self._began or 0) else None
 
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""

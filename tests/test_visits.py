@@ -45,16 +45,16 @@ class Nights:
         self._url, self._now = str(path / "pages.sqlite"), 0
 
     def crawl(
-        self, *pages: tuple[str, str], text: Sequence[str] | None = None, **item: str
+        self, *pages: tuple[str, str], text: Sequence[str] | None = None, **item: str | int
     ) -> list[Verdict]:
         self._now += DAY
         began, clock = self._now, iter(range(self._now, self._now + DAY, 60))
-        said = None if text is None else {"text": "\n".join(text), **item}
+        said = item if text is None else {"text": "\n".join(text), **item}
         with (
             open_store(self._url) as store,
             Judge(store, Options(), lambda: next(clock), repeats_since=began) as judge,
         ):
-            return [judge.judge(url, html, said) for url, html in pages]
+            return [judge.judge(url, html, said or None) for url, html in pages]
 
 
 @pytest.fixture
@@ -160,3 +160,30 @@ def test_an_edit_of_a_dropped_page_comes_out_though_its_text_is_that_of_the_kept
         (False, "changed"),
         (False, "unchanged"),
     ]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("known", [(0, 1), (1, 0)])
+def test_another_price_comes_out_once_at_whichever_address_it_is_met_first(
+    nights: Nights, known: tuple[int, int], order: tuple[int, int]
+) -> None:
+    text = paragraphs(12)
+    urls = OWN, f"{OWN}?utm_source=feed"
+    for at, price, is_out in ((known, 20, True), (order, 20, False), (order[::-1], 30, True)):
+        page = at_paper(text, f"<b>{price} crowns</b>")
+        found = nights.crawl(*[(urls[n], page) for n in at], price=price)
+        is_known = [each.dropped or each.reason == "unchanged" for each in found]
+        assert is_known == [not is_out, True], (at, price)
+
+
+def test_a_tracking_address_with_teasers_of_its_own_comes_out_no_second_time(
+    nights: Nights,
+) -> None:
+    boxes = ["".join(f"<div>{each[:50]}</div>" for each in paragraphs(n) * 4) for n in (20, 21)]
+    own, tracked = (
+        (f"{OWN}{more}", at_paper([NEWS, *paragraphs(3)[:2]], box))
+        for more, box in zip(("", "?utm_source=feed"), boxes, strict=True)
+    )
+    for night in range(3):
+        found = nights.crawl(own, tracked) if night < 2 else nights.crawl(tracked, own)
+        assert sum(each.reason in ("new", "changed") for each in found) == (night == 0), night
