@@ -73,15 +73,19 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     """A short line, in one spelling, without its counters.
 
     In the main text they go only if nothing else is left, or two are in a line that is no sentence:
-    "42 readers saw it" may be news. Above its first paragraph one goes that ends the line behind a
-    comma, as in "By our staff, 5 hours ago."
+    "42 readers saw it" may be news. So do ages in such a line: "Ann Ford 5 hours ago", between two
+    posts. Above its first paragraph one goes that ends the line behind a comma, as in "By our
+    staff, 5 hours ago."
     """
     if len(line) > MAX_LINE or not _has_word(line):
         return line
-    left, counters, before = _counted_out(line)
-    if not is_main or (counters > 1 and not is_sentence(line)) or not _LETTER.search(left):
+    left, counters, before, without_ages = _counted_out(line)
+    is_said = is_sentence(line)
+    if not is_main or (counters > 1 and not is_said) or not _LETTER.search(left):
         return left
-    return before if is_above else line
+    if is_above and before != line:
+        return before
+    return line if is_said else without_ages
 
 
 def is_sentence(line: str) -> bool:
@@ -104,19 +108,24 @@ def _parted(text: str) -> list[str]:
     return spaced.decode("utf-8", "surrogatepass").split()
 
 
-def _counted_out(line: str) -> tuple[str, int, str]:
+def _counted_out(line: str) -> tuple[str, int, str, str]:
     """What is left of a line without its counters, and how many hold a number; all of it again.
 
-    Or, in the last place, what is before a counter that ends the line behind a mark.
+    Or, in the third place, what is before a counter that ends the line behind a mark. And what is
+    left without ages, but for a time of day: "today, 14:30" isn't the visit's.
     """
-    left, end, numbers, before = "", 0, 0, line
-    for start, stop in [*_said(line)]:
+    left, fresh, end, numbers, before = "", "", 0, 0, line
+    for start, stop, kind in [*_said(line)]:
         left += line[end:start]
-        numbers += any(map(str.isdigit, line[start:stop]))
+        said = line[start:stop]
+        fresh += line[end:start] + (said if kind == "count" else " ".join(_CLOCK.findall(said)))
+        numbers += any(map(str.isdigit, said))
         if not _LETTER.search(line[stop:]) and _is_parted(line, start):
             before = _MARKS_AT_ENDS.sub("", line[:start])
         end = stop
-    return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before
+    whole = fresh + line[end:]
+    without_ages = line if whole == line else _MARKS_AT_ENDS.sub("", whole)
+    return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before, without_ages
 
 
 def _is_parted(line: str, at: int) -> bool:
@@ -125,8 +134,8 @@ def _is_parted(line: str, at: int) -> bool:
     return not before[-1:].isalnum() or (line[at] >= "\u2e80" and before != line[:at])
 
 
-def _said(line: str) -> Iterator[tuple[int, int]]:
-    """Where the counters are."""
+def _said(line: str) -> Iterator[tuple[int, int, str]]:
+    """Where the counters are, and of which kind."""
     lower, tokens = line.lower(), _ASCII_TOKEN if line.isascii() else _TOKEN
     if " ago" in lower:
         lower = _BETWEEN.sub(lambda between: " " * len(between[0]), lower)
@@ -145,7 +154,7 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
             begin, last = _with_clock(words, first, end) if is_day else (first, end)
             places = places or [found.span() for found in tokens.finditer(lower)]
             rest = _BEHIND.sub("", line[places[last - 1][1] :])
-            yield places[begin][0], len(line) - len(rest)
+            yield places[begin][0], len(line) - len(rest), kind
 
 
 def _longest(said: list[str], first: int, keys: _Keys) -> tuple[int, str]:

@@ -163,7 +163,25 @@ def test_a_number_between_a_word_or_sign_and_a_counter_stays(line: str, stays: s
     assert left(line) == stays
 
 
-def test_a_byline_below_the_first_paragraph_and_a_long_line_stay() -> None:
+@pytest.mark.parametrize(
+    ("line", "later", "stays"),
+    [
+        ("Ann Ford 5 hours ago", "Ann Ford an hour ago", "Ann Ford"),
+        ("2 days ago by Ann Ford", "yesterday by Ann Ford", "by Ann Ford"),
+        ("vor 5 Stunden von Ann Ford", "gestern von Ann Ford", "von Ann Ford"),
+        ("张三 5小时前", "张三 昨天", "张三"),
+        ("Ann Ford, today, 14:30", "Ann Ford, yesterday, 14:30", "Ann Ford, 14:30"),
+    ],
+)
+def test_an_age_in_a_line_that_is_no_sentence_goes_from_the_main_text(
+    line: str, later: str, stays: str
+) -> None:
+    """As between the posts of a thread."""
+    assert left(line, is_main=True) == left(later, is_main=True) == stays
+    assert left("The hall opened 5 hours ago", is_main=True) == "The hall opened"
+
+
+def test_a_sentence_below_the_first_paragraph_and_a_long_line_stay() -> None:
     assert left("By our staff, 5 hours ago.", is_main=True) == "By our staff, 5 hours ago."
     long = "a" * (MAX_LINE - 4) + " 5 hours ago"
     assert left(long) == long
