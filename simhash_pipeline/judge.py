@@ -35,6 +35,7 @@ from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 Names = Mapping[int, str]  # of an item's values, by their bytes
 # Why a page is kept that has no twin, by what its neighbour is; the first that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
+_SINCE_DROPPED = ("what an earlier crawl dropped",)  # of which no more is known
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 
@@ -242,6 +243,7 @@ class _Case:
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
         if why := next(filter(found.get, _REASONS_TO_KEEP), None):
             verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
+            verdict = replace(verdict, changed=_SINCE_DROPPED if why == "older" else ())
         if before := edited or (previous if verdict.reason != "canonical" else None):
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
         if previous and item_values.is_row(rows := previous.item_values):
@@ -410,8 +412,11 @@ class _Case:
         """A candidate with the answer or test that rejects it, see twins.py, if any does."""
         if self._answers.are_other_pages(self._page, other):
             return Neighbour(other, reason, "answer")
-        # Two pages of a site that it would keep alone are no copies of one page of another.
-        for one in filter(None, (other, self._memory.first_copy(self._page, other))):
+        # Two pages of a site that it would keep alone are no copies of one page of another, unless
+        # one text was scraped.
+        has_text = self._pair(other).have_same_text()
+        first = None if has_text else self._memory.first_copy(self._page, other)
+        for one in filter(None, (other, first)):
             by = self._pair(one).rejection(reason)
             if by is not None:
                 return Neighbour(other, reason, by, one)

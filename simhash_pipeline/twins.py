@@ -110,8 +110,8 @@ class Pair(NamedTuple):
         the main texts as they were read, too: what all pages of a site have in a box is no page's.
         """
         page, other = self.page, self.other
-        if not self._have_same_text() or not self._either_is_part():
-            return self._have_same_text()
+        if not self.have_same_text() or not self._either_is_part():
+            return self.have_same_text()
         if not self.of_one_site or page.title != other.title or not self.in_one_template():
             return False
         if self._replace(page=other, other=page).differing_values():  # these don't: asked before
@@ -119,7 +119,7 @@ class Pair(NamedTuple):
         samples = page.sample or b"", other.sample or b""
         return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
 
-    def _have_same_text(self) -> bool:
+    def have_same_text(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text
 
     def _have_two_texts(self) -> bool:
@@ -270,7 +270,7 @@ class Pair(NamedTuple):
             return page.item_values is not None and previous.item_values is not None
         is_said = all(has(one.item_values, WHOLE) for one in (page, previous))
         is_said = is_said and self.similarity(only_main=True) == 1
-        if is_said or (self._have_same_text() and not self._either_is_part()):
+        if is_said or (self.have_same_text() and not self._either_is_part()):
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
             return is_same
@@ -280,7 +280,7 @@ class Pair(NamedTuple):
 
     def are_equal(self) -> bool:
         """Whether titles and article texts are equal; of items with one text all that they say."""
-        if self._have_same_text():
+        if self.have_same_text():
             says_more = say_more(self.page.item_values, self.other.item_values)
             return self.page.title == self.other.title and not says_more
         is_same = self._have_one_article()
@@ -310,10 +310,10 @@ class Pair(NamedTuple):
         """What of a known page has changed, if its item's values haven't."""
         has_texts = None not in (self.page.item_text, self.other.item_text)
         text = "visible text" if self._are_one_text() else "main text"
-        text = "long text" if has_texts and not self._have_same_text() else text
+        text = "long text" if has_texts and not self.have_same_text() else text
         if self.page.title == self.other.title:
             return (text,)
-        return ("title",) if self._have_same_text() or self._are_one_text() else ("title", text)
+        return ("title",) if self.have_same_text() or self._are_one_text() else ("title", text)
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

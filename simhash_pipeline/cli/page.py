@@ -354,7 +354,9 @@ class ExplainCommand(Command):
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
         names = chain.from_iterable(_item(text) for text in texts if text)
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-        why = "it is near a page that is stored too: it was kept first, or known, and has changed."
+        why = "when it was last judged, it or its site's repeated text was another than today's."
+        if page.first_seen < near.first_seen:
+            why = "it was kept first, and then a page near it."
         why = why if verdict.dropped else _why_kept(verdict, apart, options)
         yield f"{when}: {why}"
         yield from _titles(near, page, "kept", named.name)
@@ -396,8 +398,8 @@ class ExplainCommand(Command):
 def _before(line: Drop | None) -> Iterator[Line]:
     """What an earlier line says of the page."""
     if line is not None and line.record != "changed":
-        did = "Kept, near a stored page," if line.is_near_miss else "Dropped"
-        yield f"{did} before, {minute(unix_seconds(line.time))} UTC, by spider {line.spider}."
+        did = "kept it, though near a stored page" if line.is_near_miss else "dropped it"
+        yield f"Earlier, {minute(unix_seconds(line.time))} UTC, spider {line.spider} {did}."
     yield from _changed(line)
 
 

@@ -234,13 +234,13 @@ class CrawlStats:
             self.logger.info("Answers: %s: %s", self._options.answers, said)
         if near := self._counts["near_misses"]:
             look = self._look.replace("--list", "--kept", 1)
-            why = _listed(dict(self._rejections.most_common(_CHANGES_SHOWN)))
+            why = _listed(self._rejections, most=_CHANGES_SHOWN)
             said = f"{near:,} kept though near a stored page{why}"
             self.logger.info("Near misses: %s%s", printable(said), look)
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
         if changed:
-            most = _listed(dict(self._changes.most_common(_CHANGES_SHOWN)))
-            said = f"{changed:,} of {changed + unchanged:,} known pages have changed{most}"
+            what = _listed(self._changes, most=_CHANGES_SHOWN)
+            said = f"{changed:,} of {changed + unchanged:,} known pages have changed{what}"
             are_most = changed > max(unchanged, _MANY_CHANGED)
             level = logging.WARNING if are_most else logging.INFO
             self.logger.log(level, "%s", printable(said + _IF_UNEDITED * are_most))
@@ -308,10 +308,11 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
 
 
-def _listed(counts: Mapping[str, int]) -> str:
-    """In brackets, those that are not 0, the largest first."""
+def _listed(counts: Mapping[str, int], most: int | None = None) -> str:
+    """In brackets, those that are not 0, the largest first, and "…" for what is left out."""
     parts = [f"{count:,}: {words}" for words, count in Counter(counts).most_common() if count]
-    return f" ({'; '.join(parts)})" if parts else ""
+    shown = [*parts[:most], *["…"] * (most is not None and len(parts) > most)]
+    return f" ({'; '.join(shown)})" if shown else ""
 
 
 def _shown(text: str) -> str:

@@ -185,7 +185,7 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE)
-    before = "Dropped before, 2001-05-04 12:00 UTC, by spider news.\nKept "
+    before = "Earlier, 2001-05-04 12:00 UTC, spider news dropped it.\nKept "
     assert told.stdout.startswith(before)
 
 
