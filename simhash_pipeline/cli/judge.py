@@ -38,6 +38,11 @@ _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
     *("sketch_distance", "similarity", "rejected_by"),
 )
+# Where something was dropped, and nothing but the pages was given.
+_NO_VALUES = (
+    "No item values: pages that differ in little but a price or a date may be dropped.",
+    "Lines, a feed or a Parquet file with the scraped fields, too, keep them.",
+)
 
 
 class JudgeCommand(Command):
@@ -84,6 +89,8 @@ class JudgeCommand(Command):
                 print(json.dumps(judge.answer(line if is_whole else None)), flush=True)
                 if not arguments.tentative:  # killed before, it forgets what wasn't answered
                     judge.confirm_all()
+            if judge.has_dropped and not judge.has_values:
+                print(*_NO_VALUES, sep="\n", file=sys.stderr)
         return 0
 
 
@@ -93,6 +100,7 @@ class _LineJudge:
     def __init__(
         self, store: Store, options: Options, opened: ExitStack, log: DropLog | None
     ) -> None:
+        self.has_dropped = self.has_values = False
         self._options = options
         self._log = log
         self._errors = Counter[str]()
@@ -144,7 +152,10 @@ class _LineJudge:
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
         source = record_source(record, self._options)
         page = self._readers.fingerprint(source)
-        verdict = self._judge.judge(source.url, page, said_by(page, source))
+        said = said_by(page, source)
+        verdict = self._judge.judge(source.url, page, said)
+        self.has_dropped |= verdict.dropped
+        self.has_values |= said.text is not None or bool(said.names)
         if self._log is not None:
             self._log.write(verdict, page)
             self._log.count(verdict.reason, kept=not verdict.dropped)
@@ -236,8 +247,7 @@ def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
     rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
     yield Grid([*rows, ("drop log", record["drop_log"])])
     if record["dropped"] and not record["item_values"]:
-        yield "No item values: pages that differ in little but a price or a date may be dropped."
-        yield "A feed or Parquet file that has the scraped fields, too, keeps them."
+        yield from _NO_VALUES
     yield f"What was dropped, and why: scrapy simhash report {shlex.quote(record['drop_log'])}"
 
 

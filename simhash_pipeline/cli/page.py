@@ -220,9 +220,10 @@ def distance_grid(
     rows: list[tuple[str, ...]] = [("", "A", "B", "differ in", "limit")]
     for name, bits in _BITS.items():
         shown = ["", ""]  # sketches are too long to be read side by side
-        if name != "sketch":
-            shown = [fingerprint_hex(getattr(page, name)) or "none" for page in (a, b)]
         distance, limit = getattr(apart, name), limits[f"{name}_distance"]
+        if name != "sketch":  # a page that is in no store has fingerprints, too
+            unknown = "none" if distance is None else "-"
+            shown = [fingerprint_hex(getattr(page, name)) or unknown for page in (a, b)]
         differ = "-" if distance is None else f"{distance} of {bits} bits"
         is_far = distance is not None and isinstance(limit, int) and distance > limit
         if name not in used or (is_far and (is_twin or (found_by and name == "content"))):

@@ -150,18 +150,17 @@ def _settings(
 
 def _notes(named: NamedStore, options: Options) -> list[str]:
     """What these settings mean for the pages of a store."""
-    notes = []
+    note = "changed settings apply from now on; dropped ones are judged again"
     try:
         with named.existing() as store:
             pages, stamp = len(store), store.made_with()
             if pages and stamp is not None:
                 check_stamp("it", stamp, stamp_for(options))
     except StoreMismatch as error:
-        notes = [f"a crawl refuses it: {error}"]
+        note = f"a crawl refuses it: {error}"
     except StoreError as error:
         return [str(error)]
-    applied = "changed settings apply from now on; dropped ones are judged again"
-    return [*notes, f"{pages:,} pages; {applied}"]
+    return [f"{counted(pages, 'page')}; {note}"]
 
 
 class ForgetCommand(Command):

@@ -62,8 +62,8 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     yield from (_precisions(answers, now), "")
     yield (
         f"Alone, the thresholds in force get {dropped + kept:,} of "
-        f"{counted(len(answers), 'answer')} wrong: {dropped:,} dropped that is another page, "
-        f"{kept:,} kept that is a copy. A crawl knows addresses, titles and items, too."
+        f"{counted(len(answers), 'answer')} wrong: other pages dropped {dropped:,}, "
+        f"copies kept {kept:,}. A crawl knows addresses, titles and items, too."
     )
     yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
     if apart := Counter(name for line in answers if line.twins for name in line.fields):
@@ -79,7 +79,8 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         return
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above,"
-    yield f"no looser than an answered copy or now; they find {found:,} of {all_copies:,} copies:"
+    loose = "no looser than the answered copies or those in force"
+    yield f"{loose}; they find {found:,} of {all_copies:,} copies:"
     yield ""
     for name in THRESHOLDS if now.second_look else THRESHOLDS[:1]:
         yield f"SIMHASH_{name.upper()} = {getattr(best, name)}"

@@ -79,14 +79,30 @@ class Judged(Protocol):
 @pytest.fixture
 def judged(simhash: Simhash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
     def run(lines: Iterable[object], *arguments: str) -> list[dict[str, Any]]:
-        texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
         file = io.BytesIO("".join(f"{text}\n" for text in texts).encode())
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
         told = simhash(tmp_path, "judge", *arguments)
-        assert (told.returncode, told.stderr) == (0, "")
-        return [json.loads(line) for line in told.stdout.splitlines()]
+        answers = [json.loads(line) for line in told.stdout.splitlines()]
+        assert told.returncode == 0
+        if told.stderr:  # see the test of this warning
+            assert told.stderr.startswith("No item values: ")
+            assert any(one.get("dropped") for one in answers)
+        return answers
 
     return run
+
+
+@pytest.mark.parametrize(("more", "warns"), [({}, True), ({"price": "200"}, False)])
+def test_drops_of_pages_without_item_values_are_worth_a_warning(
+    simhash: Simhash, tmp_path: Path, more: dict[str, str], warns: bool
+) -> None:
+    lines = [{"url": f"http://a.example/{n}", "html": html(STORY), **more} for n in range(2)]
+    pages = write_json_lines(tmp_path / "pages.jsonl", lines)
+    told = simhash(tmp_path, "judge", pages.name)
+    assert '"dropped": true' in told.stdout
+    assert told.stderr.startswith("No item values: pages that differ in little" * warns)
+    assert bool(told.stderr) is warns
 
 
 def stored(path: Path) -> list[str]:

@@ -68,6 +68,5 @@ def test_a_setting_of_fingerprints_says_what_refuses_it(simhash: Simhash, tmp_pa
     assert told[1:] == [
         "",
         "store seen.sqlite:",
-        f"  {refused} (now [1]); use those options again, or another store",
-        "  3 pages; changed settings apply from now on; dropped ones are judged again",
+        f"  3 pages; {refused} (now [1]); use those options again, or another store",
     ]

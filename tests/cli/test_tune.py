@@ -32,7 +32,7 @@ def test_answers_of_both_lists_say_what_the_settings_get_wrong_each_way(
 ) -> None:
     result = simhash(answered, "tune", "a.csv")
     assert (result.returncode, result.stderr) == (0, "")
-    wrong = "5 of 85 answers wrong: 1 dropped that is another page, 4 kept that is a copy."
+    wrong = "5 of 85 answers wrong: other pages dropped 1, copies kept 4."
     assert f"Alone, the thresholds in force get {wrong}" in result.stdout
     assert "they find 83 of 84 copies:\n\nSIMHASH_CONTENT_DISTANCE = 0\n" in result.stdout
     assert result.stdout.endswith("SIMHASH_SKETCH_DISTANCE = 18\nSIMHASH_MIN_SIMILARITY = 0.8\n")
