@@ -48,7 +48,7 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
-WHOLE = 64  # of a short main text its values, without the title, are half or more
+WHOLE = 64  # its values, without the title, are half of a short main text; or they were named
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -314,7 +314,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags |= PART * is_part | TEXT * is_bare
     shown = {each.text for each in said if each.text in page.text and each.text not in page.title}
     of_text = sum(map(len, shown))
-    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES))
+    is_half = text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES)
+    flags |= WHOLE * (is_half or (item.is_named and not item.is_row))
     values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)

@@ -858,17 +858,21 @@ def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
     [({}, "unchanged"), ({"text": "A parka of wool, with one pocket."}, "changed")],
 )
 @pytest.mark.parametrize("says_its_text", [True, False])
+@pytest.mark.parametrize("fields", [(), ("title",)])
 def test_a_short_page_is_unchanged_if_its_item_says_most_of_it_and_that_is_as_it_was(
-    later: dict[str, str], reason: str, says_its_text: bool
+    later: dict[str, str], reason: str, says_its_text: bool, fields: tuple[str, ...]
 ) -> None:
-    """Teasers are most of what such a page shows; without its text the page speaks, all of it."""
+    """Teasers are most of what such a page shows; without its text the page speaks, all of it.
+
+    Its main text alone if fields were named.
+    """
     item = {"title": "Runner", "text": "A parka of waxed cotton, with two pockets."}
-    with Judge() as judge:
+    with Judge(item_fields=fields) as judge:
         for day, said in ((1, item), (2, item | later)):
             teasers = "".join(f"<p>{prose(f'{day} {n}')[:90]}</p>" for n in range(8))
             scraped = said if says_its_text else {"title": "Runner"}
             verdict = judge.judge(A, page(teasers, said["text"]), scraped)
-    assert verdict.reason == (reason if says_its_text else "changed")
+    assert verdict.reason == (reason if says_its_text or fields else "changed")
 
 
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
