@@ -857,22 +857,41 @@ def test_a_text_that_begins_with_counters_is_its_page_s() -> None:
     ("later", "reason"),
     [({}, "unchanged"), ({"text": "A parka of wool, with one pocket."}, "changed")],
 )
-@pytest.mark.parametrize("says_its_text", [True, False])
-@pytest.mark.parametrize("fields", [(), ("title",)])
+@pytest.mark.parametrize(
+    ("says_its_text", "box"), [(True, "main"), (False, "main"), (False, "div")]
+)
 def test_a_short_page_is_unchanged_if_its_item_says_most_of_it_and_that_is_as_it_was(
-    later: dict[str, str], reason: str, says_its_text: bool, fields: tuple[str, ...]
+    later: dict[str, str], reason: str, says_its_text: bool, box: str
 ) -> None:
     """Teasers are most of what such a page shows; without its text the page speaks, all of it.
 
-    Its main text alone if fields were named.
+    All that is in its only main box, if it has one.
     """
     item = {"title": "Runner", "text": "A parka of waxed cotton, with two pockets."}
-    with Judge(item_fields=fields) as judge:
+    with Judge() as judge:
         for day, said in ((1, item), (2, item | later)):
             teasers = "".join(f"<p>{prose(f'{day} {n}')[:90]}</p>" for n in range(8))
             scraped = said if says_its_text else {"title": "Runner"}
-            verdict = judge.judge(A, page(teasers, said["text"]), scraped)
-    assert verdict.reason == (reason if says_its_text or fields else "changed")
+            html = page(teasers, said["text"]).replace("main>", f"{box}>")
+            verdict = judge.judge(A, html, scraped)
+    assert verdict.reason == (reason if says_its_text or box == "main" else "changed")
+
+
+DAYS = "Monday", "Tuesday"
+
+
+@pytest.mark.parametrize(("fields", "is_known"), [((), False), (("title", "price"), True)])
+def test_beside_named_fields_the_main_text_of_a_known_page_counts_alone(
+    fields: tuple[str, ...], is_known: bool
+) -> None:
+    teasers = ["".join(f"<div>Rope {n} of {day}</div>" for n in range(400)) for day in DAYS]
+    html = f"<article><h1>Runner</h1><b>20 crowns</b><p>{SHOE}<p>{LONG}"
+    with Judge(item_fields=fields) as judge:
+        for price, box, more in ((20, 0, ""), (20, 1, ""), (30, 0, ""), (30, 1, f"<p>{SHOE[:99]}")):
+            item = {"title": "Runner", "price": price}
+            verdict = judge.judge(A, f"{html}{more}</article>{teasers[box]}", item)
+            is_same = is_known and box == 1 and not more
+            assert (verdict.reason in ("new", "changed")) is not is_same
 
 
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:

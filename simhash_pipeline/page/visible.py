@@ -116,12 +116,16 @@ def article_digest(
     The article text is what the box of the main text contains but links, if that is half of what
     counts or more, or most of the running text among links. Else it is all that counts: lists,
     forums. Hidden text is no part of it, nor are numbers of comments, ages and the like: see
-    counters.py. Of a thin page, without masks, all counts but these numbers.
+    counters.py. Of a thin page, without masks, all counts but these numbers, and what is outside
+    its only main box.
     """
     if not texts:
         return None, ""
     chosen: Sequence[int] = range(len(texts))
-    if masks and True in is_main and not all(is_main):
+    if not masks:
+        ranges = [range(start, end) for start, end, hint in page.hints if hint == _UNCOUNTED]
+        chosen = sorted({*chosen}.difference(*ranges)) if ranges else chosen
+    elif True in is_main and not all(is_main):
         start, end = box_around(page, is_main)
         chosen = [
             i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
