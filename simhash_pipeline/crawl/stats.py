@@ -102,7 +102,7 @@ class CrawlStats:
         self.logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
-            f"remembers {counted(pages, 'page')} in" if pages else "begins with an empty store:",
+            f"remembers {self._of_store(pages)} in" if pages else "begins with an empty store:",
             file.resolve() if file else shown_url(store),
         )
         if native.missing:  # what pip said of it, it has said with -v alone
@@ -222,7 +222,7 @@ class CrawlStats:
             self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
-            summary = f"{summary}; {counted(stored_pages, 'page')} stored"
+            summary = f"{summary}; {self._of_store(stored_pages)} stored"
         if self._counts[self._dropping] > self._counts[f"{self._dropping}/unchanged"]:
             summary = f"{summary}{self._look}"
         self.logger.info("Near-duplicates: %s", summary)
@@ -254,6 +254,9 @@ class CrawlStats:
                 self._options.content_field,
                 "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}",
             )
+
+    def _of_store(self, pages: int) -> str:
+        return counted(pages, "page") + " of all namespaces" * bool(self._options.namespace)
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping

@@ -335,6 +335,8 @@ def test_namespaces_know_nothing_of_one_another(tmp_path: Path) -> None:
     trial = crawl(tmp_path, [page(2)], SIMHASH_NAMESPACE="trial")
     news = crawl(tmp_path, [page(3)], SIMHASH_NAMESPACE="news")
     assert (trial.scraped, news.dropped) == (["http://a.example/2"], ["http://a.example/3"])
+    assert "remembers 1 page of all namespaces in" in trial.log
+    assert "; 2 pages of all namespaces stored; list" in news.log
 
 
 def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> None:
