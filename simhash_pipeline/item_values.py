@@ -48,7 +48,7 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
-WHOLE = 64  # its values, without the title, are half of a short main text; or they were named
+WHOLE = 64  # of a short main text its values, without the title, are half or more
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -314,8 +314,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags |= PART * is_part | TEXT * is_bare
     shown = {each.text for each in said if each.text in page.text and each.text not in page.title}
     of_text = sum(map(len, shown))
-    is_half = text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES)
-    flags |= WHOLE * (is_half or (item.is_named and not item.is_row))
+    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES))
     values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)
@@ -356,9 +355,11 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
                     elsewhere += size
                     beside += [sentence] * counts
         found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
-    for size, sentence, spaced in nlargest(_MOST_ASKED, doubtful):
-        elsewhere += size * page.has_elsewhere(sentence, spaced)
-        total += size
+    asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
+    held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
+    unshown = sum(size for size, *_ in doubtful)
+    elsewhere += held * unshown // sum(size for size, *_ in asked) if asked else 0
+    total += unshown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     packed = struct.pack(f">{len(chosen)}H", *chosen)
     return packed, b"".join(beside), 2 * elsewhere > total

@@ -278,22 +278,23 @@ class _Case:
     def _edited(self) -> StoredPage | None:
         """A known page that says something else: that comes out, though another says it too.
 
-        Known is also what an earlier run met at an address that differs in tracking alone. What
-        this run has met at such an address has come out, and what an earlier one dropped.
+        Known is also what an earlier run met at an address that differs in tracking alone. What is
+        stored of such an address since, or was dropped since, has come out.
         """
         page, previous = self._page, self._previous
         if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
             return None
+        known = self._at_tracking_addresses()
         if previous is not None:
             pair = self._pair(previous)
-            if not (pair.in_one_template() and pair.changed_values()):
+            if not (pair.in_one_template() and (known or pair.changed_values())):
                 return None
-        known = self._at_tracking_addresses()
-        met = [other for other in known if not self._memory.is_earlier(other)]
-        if previous is not None:
-            is_out = any(self._pair(other).is_unchanged() for other in met)
-            return None if is_out else previous
-        if met or not known or self._memory.says_as_before(page, self._view):
+            later = (other for other in known if other.first_seen > previous.seen_at)
+            return None if any(self._pair(other).is_unchanged() for other in later) else previous
+        if not known or not all(map(self._memory.is_earlier, known)):
+            return None
+        since = max(other.first_seen for other in known)
+        if self._memory.says_as_before(page, self._view, since):
             return None
         return None if self._pair(known[-1]).is_unchanged() else known[-1]
 

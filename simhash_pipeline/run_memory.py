@@ -91,10 +91,12 @@ class RunMemory:
             return -inf
         return visit.seen_at
 
-    def says_as_before(self, page: StoredPage, view: View) -> bool:
-        """Whether an earlier run dropped the page, and it said the same."""
+    def says_as_before(self, page: StoredPage, view: View, since: float) -> bool:
+        """Whether an earlier run dropped the page since then, and it said the same."""
         visit, said = self._earlier_visit(page, view), what_it_says(page)
-        return visit is not None and said is not None and says_the_same(said, visit.said)
+        if visit is None or said is None or visit.seen_at < since:
+            return False
+        return says_the_same(said, visit.said)
 
     def _earlier_visit(self, page: StoredPage, view: View) -> Visit | None:
         """When an earlier run dropped the page, if this one hasn't yet."""

@@ -877,23 +877,6 @@ def test_a_short_page_is_unchanged_if_its_item_says_most_of_it_and_that_is_as_it
     assert verdict.reason == (reason if says_its_text or box == "main" else "changed")
 
 
-DAYS = "Monday", "Tuesday"
-
-
-@pytest.mark.parametrize(("fields", "is_known"), [((), False), (("title", "price"), True)])
-def test_beside_named_fields_the_main_text_of_a_known_page_counts_alone(
-    fields: tuple[str, ...], is_known: bool
-) -> None:
-    teasers = ["".join(f"<div>Rope {n} of {day}</div>" for n in range(400)) for day in DAYS]
-    html = f"<article><h1>Runner</h1><b>20 crowns</b><p>{SHOE}<p>{LONG}"
-    with Judge(item_fields=fields) as judge:
-        for price, box, more in ((20, 0, ""), (20, 1, ""), (30, 0, ""), (30, 1, f"<p>{SHOE[:99]}")):
-            item = {"title": "Runner", "price": price}
-            verdict = judge.judge(A, f"{html}{more}</article>{teasers[box]}", item)
-            is_same = is_known and box == 1 and not more
-            assert (verdict.reason in ("new", "changed")) is not is_same
-
-
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     item = {"title": "Runner", "body": LONG, "price": "9.90"}
     with Judge() as judge:

@@ -223,8 +223,8 @@ def _sorted(ranges: list[_Range]) -> list[_Range]:
 def _decided_hints(page: Blocks, found: list[_Range]) -> list[_Range]:
     """The hints, "links" made boilerplate where links fill the box, and "main" made "outside".
 
-    Elsewhere both are left out. What stands beside the article is made a footer, which goes
-    however much of the page it is.
+    Elsewhere both are left out. An aside of the article is made a footer, which goes however
+    much of the page it is.
     """
     hints = found
     if any(hint in ("links", "main") for _, _, hint in found):
@@ -238,14 +238,13 @@ def _decided_hints(page: Blocks, found: list[_Range]) -> list[_Range]:
     if _is_one(mains) and _holds_the_text(page, hints, *mains[0]):
         (start, end), last = mains[0], len(page.texts)
         hints += [(0, start, "outside")] * (start > 0) + [(end, last, "outside")] * (end < last)
-    return _sorted(hints + _beside_the_article(page, hints))
+    return _sorted(hints + _asides(page))
 
 
-def _beside_the_article(page: Blocks, hints: list[_Range]) -> list[_Range]:
-    """Boilerplate beside the only article with the page's heading, in it or just above, as footers.
+def _asides(page: Blocks) -> list[_Range]:
+    """Asides beside the only article with the page's heading, in it or just above, as footers.
 
-    In sentences a short article may be the least of its page. Of 6,643 labelled pages this moves
-    the main text of one, which was a stranger's posts.
+    In sentences a short article may be the least of its page.
     """
     articles = [box[:2] for box in page.boxes if box[2] == "article"]
     headings = [i for i, tag in enumerate(page.tags) if tag == "h1"] if articles else []
@@ -254,11 +253,11 @@ def _beside_the_article(page: Blocks, hints: list[_Range]) -> list[_Range]:
         for start, end in articles
         if any(start - 1 <= heading < end for heading in headings[:_MOST_HEADINGS])
     ]
-    beside = [(start, end) for start, end, hint in hints if headed and hint == "boilerplate"]
-    if not _is_one(headed) or any(s <= headed[0][0] and headed[0][1] <= e for s, e in beside):
+    asides = [(start, end) for start, end, tag, _ in page.boxes if headed and tag == "aside"]
+    if not _is_one(headed) or any(s <= headed[0][0] and headed[0][1] <= e for s, e in asides):
         return []
     (first, last) = headed[0]
-    return [(start, end, "footer") for start, end in beside if end <= first or start >= last]
+    return [(start, end, "footer") for start, end in asides if end <= first or start >= last]
 
 
 def _is_one(ranges: Sequence[tuple[int, int]]) -> bool:
