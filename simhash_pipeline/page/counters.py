@@ -45,6 +45,8 @@ _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?::\d\d)?")
 _BESIDE_CLOCK, _BEHIND_CLOCK = 5, 3  # letters of a word before a time, as "at", and behind: "pm"
 _MARKS_AT_ENDS = re.compile(r"^[\s,.;:|·•()\[\]/-]+|[\s,.;:|·•()\[\]/-]+$")
+# A name has few words but those as short as "by" and "von".
+_LONG_WORD, _MOST_NAMES = re.compile(r"\w{4,}"), 2
 _PARTING = b"!\"'(),-./:;?[]|0123456789"
 _SPACES = bytes.maketrans(_PARTING, b" " * len(_PARTING))
 
@@ -73,19 +75,19 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     """A short line, in one spelling, without its counters.
 
     In the main text they go only if nothing else is left, or two are in a line that is no sentence:
-    "42 readers saw it" may be news. So do ages in such a line: "Ann Ford 5 hours ago", between two
-    posts. Above its first paragraph one goes that ends the line behind a comma, as in "By our
+    "42 readers saw it" may be news. So does an age beside a name, as between two posts: "Ann Ford 5
+    hours ago". Above its first paragraph one goes that ends the line behind a comma, as in "By our
     staff, 5 hours ago."
     """
     if len(line) > MAX_LINE or not _has_word(line):
         return line
-    left, counters, before, without_ages = _counted_out(line)
+    left, counters, before, name = _counted_out(line)
     is_said = is_sentence(line)
     if not is_main or (counters > 1 and not is_said) or not _LETTER.search(left):
         return left
     if is_above and before != line:
         return before
-    return line if is_said else without_ages
+    return line if is_said else name or line
 
 
 def is_sentence(line: str) -> bool:
@@ -111,21 +113,22 @@ def _parted(text: str) -> list[str]:
 def _counted_out(line: str) -> tuple[str, int, str, str]:
     """What is left of a line without its counters, and how many hold a number; all of it again.
 
-    Or, in the third place, what is before a counter that ends the line behind a mark. And what is
-    left without ages, but for a time of day: "today, 14:30" isn't the visit's.
+    Or, in the third place, what is before a counter that ends the line behind a mark. And the name
+    beside an age that begins or ends the line, if that may be one, or "".
     """
-    left, fresh, end, numbers, before = "", "", 0, 0, line
+    left, name, end, numbers, before = "", "", 0, 0, line
     for start, stop, kind in [*_said(line)]:
         left += line[end:start]
         said = line[start:stop]
-        fresh += line[end:start] + (said if kind == "count" else " ".join(_CLOCK.findall(said)))
         numbers += any(map(str.isdigit, said))
-        if not _LETTER.search(line[stop:]) and _is_parted(line, start):
-            before = _MARKS_AT_ENDS.sub("", line[:start])
+        head, tail = line[:start], line[stop:]
+        if not _LETTER.search(tail) and _is_parted(line, start):
+            before = _MARKS_AT_ENDS.sub("", head)
+        if kind == "age" and not (head and tail) and not (head[-1:] + tail[:1]).isalnum():
+            is_name = len(_LONG_WORD.findall(head + tail)) <= _MOST_NAMES
+            name = _MARKS_AT_ENDS.sub("", head + tail) if is_name and ":" not in head + tail else ""
         end = stop
-    whole = fresh + line[end:]
-    without_ages = line if whole == line else _MARKS_AT_ENDS.sub("", whole)
-    return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before, without_ages
+    return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before, name
 
 
 def _is_parted(line: str, at: int) -> bool:
