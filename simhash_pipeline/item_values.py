@@ -223,8 +223,10 @@ def _text_of(value: Any) -> str:
         value = value.value
     if isinstance(value, str):
         text = value[: on_page.MOST_CHARS]
+        # U+FFFD: where it is a tenth, the spider has read the page by a charset that isn't its own.
+        is_unread = 10 * text.count("\ufffd") > len(text)
         is_page = text.lstrip()[:1] == "<" and _PAGE.search(text[:2_000])
-        return "" if is_page else text
+        return "" if is_unread or is_page else text
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
     if isinstance(value, float):
