@@ -39,6 +39,11 @@ _TAG = re.compile(r"<[^<>]*>")
 _OWN_TAG = re.compile(r"<(?:!|/?(?:[a-z][\w-]*|[A-Z]+[1-6]?)(?=[\s/>]))[^<>]*>")
 _SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"|'([^'<>]*)')""")
 _TOKEN_CHARS = 40  # of a parameter that is signed
+# Of a site's own links: others are of sessions, versions of files, places in lists.
+_NAMES_A_THING = re.compile(
+    r"(?i)(?!(?:s|u|c|sess(?:ion)?_?|user_?|client_?|visit(?:or)?_?|request_?)id)"
+    r"(?:[a-z]+_)?(?:(?:[a-z]{1,10}_?)?id|nr|no|file(?:name)?|doc|sku|isbn|product|item|article|add)"
+)
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
@@ -205,9 +210,10 @@ class Page:
         return plain if any(source.startswith(begin, at - 1) for source, at in held) else ""
 
     def _link(self, url: str, path: str) -> str:
-        """What counts of a link: its query, and on another site its host; of an image the path.
+        """What counts of a link: its path, but an image's alone; on another site also its host.
 
-        No part of it that says whence a visitor comes, is signed, or is in the page's own address.
+        And of its query what names a thing, on another site all but what may be signed; nothing of
+        the visitor, the crawl or the page's own address.
         """
         parts = urlsplit(without_tracking(url))
         host = parts.netloc if site_of(url) != self._site else ""
@@ -217,11 +223,13 @@ class Page:
         return f"{host}/{parts.path.strip('/')}?{'&'.join(asked)}"
 
     def _tells(self, parameter: str, is_foreign: bool) -> bool:
-        value = unquote(parameter.partition("=")[2])
-        if len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value):
-            return False
-        is_chance = is_foreign and len(value) < SHORT_VALUE_CHARS
-        return is_chance or not self.is_own_address(value)
+        key, _, value = parameter.partition("=")
+        value = unquote(value)
+        if not is_foreign:
+            return _NAMES_A_THING.fullmatch(key) is not None and not self.is_own_address(value)
+        is_chance = len(value) < SHORT_VALUE_CHARS
+        is_token = len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value)
+        return not is_token and (is_chance or not self.is_own_address(value))
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""

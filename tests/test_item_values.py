@@ -444,6 +444,7 @@ def test_what_no_page_shows_counts_in_one_template(one: object, two: object, dif
         ("https://a.example.org/en", "https://b.example.net/en"),
         ("https://tube.example.org/watch?v=1", "https://tube.example.org/watch?v=2"),
         ("/manual/get?file=77&lang=en", "/manual/get?file=78&lang=en"),
+        (f"/manual/get?doc_id={'7a' * 30}", f"/manual/get?doc_id={'7b' * 30}"),
         ("Today, 14:30", "Today, 15:30"),
         ("今天 14:30", "今天 15:30"),
     ],
@@ -470,6 +471,9 @@ def test_what_is_in_a_tag_a_link_or_beside_a_day_counts(one: str, two: str) -> N
         ),
         ("/manual/get?of=1", "/manual/get?of=2"),  # of their pages, /1 and /2
         ("/manual/get?utm_source=feed", "/manual/get?utm_source=mail"),
+        ("/manual/get?v=1700000000", "/manual/get?v=1700000077"),
+        ("/manual/get?session_id=8f3ab", "/manual/get?session_id=9d3aa"),
+        ("/manual/get?ref=list", "/manual/get?ref=tile"),
         ("<p>12 comments</p>", "<p>13 comments</p>"),
         (["/a.jpg?token=1", "/b.jpg?token=1"], ["/a.jpg?token=2", "/b.jpg?token=2"]),
     ],
