@@ -106,7 +106,6 @@ def dedup(job: DedupJob) -> DedupResult:
     _refuse_places(job)
     parts.fingerprinter(job.options)
     inputs = {name: open_input(name, job.options, job.time_field) for name in job.inputs}
-    _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         _refuse_filled(job.store, job.options)
     states = {name: _state(name) for name in inputs}
@@ -200,7 +199,7 @@ def give_back_memory() -> None:
 
 
 def _refuse_places(job: DedupJob) -> None:
-    """Refuse outputs that would overwrite an input or can't be written."""
+    """Refuse outputs that would overwrite an input or a folder, lie in one, or can't be written."""
     # The result and its drop log hold these names.
     names = [*job.inputs, str(job.to), str(job.texts or "")]
     if odd := [name for name in names if name.encode("utf-8", "replace").decode() != name]:
@@ -218,19 +217,14 @@ def _refuse_places(job: DedupJob) -> None:
         raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
     if over := [path for path in (job.to, job.texts) if path is not None and path.is_dir()]:
         raise ArchiveError(f"{over[0]} is a directory; name another output")
-
-
-def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
-    """Refuse copies into an input, and copies that would replace a folder."""
     if job.copies is None:
         return
-    for name, archive in inputs.items():
-        if isinstance(archive, Folder):
-            for option, path in {"--copies": job.copies, "--output": job.to}.items():
-                if path.resolve().is_relative_to(Path(name).resolve()):
-                    raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
-        copy = job.copies / copy_name(name)
-        if copy.is_dir() or (copy.exists() and isinstance(archive, Folder)):
+    for name in job.inputs:
+        is_folder, copy = Path(name).is_dir(), job.copies / copy_name(name)
+        for option, path in {"--copies": job.copies, "--output": job.to}.items():
+            if is_folder and path.resolve().is_relative_to(Path(name).resolve()):
+                raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
+        if copy.is_dir() or (copy.exists() and is_folder):
             raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
