@@ -274,17 +274,14 @@ class RowsView(View):
     def __init__(self, rows: Rows, page: StoredPage) -> None:
         self._rows = rows
         self._cursor = rows.cursor
-        self._held = self._held_columns(page)
-        super().__init__(page)
-
-    def _held_columns(self, page: StoredPage) -> set[str]:
-        """Of url, address and row_keys those whose value of the page a row has, of any site."""
         address, row = (
             each and bytearray(each[: contract.ID_SIZE]) for each in (page.address, page.row_keys)
         )
         keys = _key(page.namespace, page.url)[0], _hash(page.namespace, page.address or b"")
         values = (*keys, page.namespace, address, row)
-        return {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
+        # Of url, address and row_keys those whose value of the page a row has, of any site.
+        self._held = {name for (name,) in self._cursor.execute(_HELD, values).fetchall()}
+        super().__init__(page)
 
     def page_of(self, url: str) -> StoredPage | None:
         if url == self._page.url and "url" not in self._held:
@@ -293,8 +290,8 @@ class RowsView(View):
         return found[0][1] if found else None
 
     def last_visit(self) -> Visit | None:
-        key = visit_number(self._page.namespace, self._page.url)
-        found = self._rows.visits("WHERE key = ?", key)
+        key = contract.visit_key(self._page.namespace, self._page.url)
+        found = self._rows.visits("WHERE key = ?", int.from_bytes(key, "big"))
         return found[0][1] if found else None
 
     def same(self, column: str) -> Iterator[StoredPage]:
@@ -490,10 +487,6 @@ def malformed(what: str) -> sqlite3.DatabaseError:
 def _key(namespace: str, url: str) -> tuple[int, str, str]:
     """The values of SAME_KEY; nobody finds many URLs of one hash, as of a CRC."""
     return _hash(namespace, place_id(url)), url, namespace
-
-
-def visit_number(namespace: str, url: str) -> int:
-    return int.from_bytes(contract.visit_key(namespace, url), "big")
 
 
 def _hash(namespace: str, place: bytes) -> int:

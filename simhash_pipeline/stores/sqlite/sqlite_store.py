@@ -23,17 +23,8 @@ from typing import TYPE_CHECKING, TypeVar
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
-from simhash_pipeline.stores.sqlite import file
-from simhash_pipeline.stores.sqlite.rows import (
-    PAIR,
-    WRONG_PAGE,
-    Rows,
-    RowsView,
-    chosen_pages,
-    later_id,
-    malformed,
-    visit_number,
-)
+from simhash_pipeline.stores.sqlite import file, rows
+from simhash_pipeline.stores.sqlite.rows import Rows, RowsView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -117,7 +108,7 @@ class SqliteStore(Store):
                         break
                     except file.DeadRun as dead:  # its pages go, and the page is judged again
                         if not file.end_run(self._connection, *dead.args):
-                            raise malformed(f"run {dead} of table page") from dead
+                            raise rows.malformed(f"run {dead} of table page") from dead
                 if action is Action.RENEW:
                     pages.renew(page)
                 elif action is not Action.SKIP and view.same_key() is not None:
@@ -149,10 +140,10 @@ class SqliteStore(Store):
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count = 0
         for chunk in contract.batches(pages, PAGES_A_WRITE):
-            with self._transaction() as rows:
+            with self._transaction() as stored:
                 for page in chunk:
-                    rows.remove(page.namespace, page.url)
-                    rows.insert(page)
+                    stored.remove(page.namespace, page.url)
+                    stored.insert(page)
             count += len(chunk)
         return count
 
@@ -168,8 +159,8 @@ class SqliteStore(Store):
                 pass
 
     def put_visits(self, visits: Iterable[contract.Visit]) -> None:
-        rows = ((v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits)
-        for batch in contract.batches(rows, ROWS_A_WRITE):
+        values = ((v.namespace, int.from_bytes(v.key, "big"), v.said, v.seen_at) for v in visits)
+        for batch in contract.batches(values, ROWS_A_WRITE):
             with self._transaction():
                 self._cursor.executemany(PUT_VISIT, batch)
 
@@ -180,7 +171,8 @@ class SqliteStore(Store):
         with self._access:
             with self._transaction() as pages:
                 self._cursor.execute(DELETE_TEXT, (namespace, url))
-                self._cursor.execute(DELETE_VISIT, (visit_number(namespace, url),))
+                visit = int.from_bytes(contract.visit_key(namespace, url), "big")
+                self._cursor.execute(DELETE_VISIT, (visit,))
                 was_stored = pages.remove(namespace, url)
             self._unconfirmed.pop((namespace, url), None)
         return was_stored
@@ -220,8 +212,8 @@ class SqliteStore(Store):
             return iter(self._pages.all_repeated_text())
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        rows = ((one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts)
-        for batch in contract.batches(rows, ROWS_A_WRITE):  # compressed before others wait
+        values = ((one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts)
+        for batch in contract.batches(values, ROWS_A_WRITE):  # compressed before others wait
             with self._transaction() as pages:
                 if self._path != file.IN_MEMORY and not pages.has_any("text"):
                     file.protect_texts(self._path)
@@ -236,7 +228,7 @@ class SqliteStore(Store):
         return self._one_by_one(self._pages.texts, TEXTS_A_READ)
 
     def pages(self) -> Iterator[StoredPage]:
-        return self._one_by_one(partial(chosen_pages, self._cursor), PAGES_A_READ)
+        return self._one_by_one(partial(rows.chosen_pages, self._cursor), PAGES_A_READ)
 
     def check(self) -> list[str]:
         try:
@@ -248,8 +240,8 @@ class SqliteStore(Store):
                     return found
                 self.made_with()
                 self.all_repeated_text()
-                if wrong := self._cursor.execute(WRONG_PAGE).fetchone():
-                    raise malformed(f"row {wrong[0]} of table page")
+                if wrong := self._cursor.execute(rows.WRONG_PAGE).fetchone():
+                    raise rows.malformed(f"row {wrong[0]} of table page")
                 self._read_ahead()
             deque(chain(self.pages(), self.texts(), self.visits()), maxlen=0)
             with self._access:
@@ -333,7 +325,7 @@ class SqliteStore(Store):
         try:
             return None if found is None else contract.unpacked_stamp(found[0])
         except (TypeError, *contract.UNREADABLE) as error:
-            raise malformed(f"stamp: {error}") from error
+            raise rows.malformed(f"stamp: {error}") from error
 
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
@@ -351,7 +343,7 @@ class SqliteStore(Store):
         held = "SELECT chunk, length(packed) FROM packed_values WHERE name = 'digest'"
         with self._access:
             sizes = dict(self._cursor.execute(held).fetchall())
-        if (count := sum(sizes.values()) // PAIR.size) and count > 2 * len(self):
+        if (count := sum(sizes.values()) // rows.PAIR.size) and count > 2 * len(self):
             for chunk in range(len(sizes)):
                 with self._transaction() as pages:
                     pages.pack(chunk)
@@ -363,11 +355,11 @@ class SqliteStore(Store):
         gone = last = 0
         while True:
             with self._transaction():
-                rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
-                found = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (last,)).fetchone()
+                some = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
+                found = self._cursor.execute(f"SELECT max(rowid) FROM ({some})", (last,)).fetchone()
                 if found[0] is None:
                     return gone
-                after, last = last, later_id(found[0], last)
+                after, last = last, rows.later_id(found[0], last)
                 removed = self._cursor.execute(
                     f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
                     (after, last, before),
@@ -384,5 +376,5 @@ class SqliteStore(Store):
                 numbered = chosen("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
                 if not numbered:
                     return
-                last_row = later_id(numbered[-1][0], last_row)
+                last_row = rows.later_id(numbered[-1][0], last_row)
             yield from (one for _, one in numbered)
