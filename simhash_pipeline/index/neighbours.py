@@ -37,6 +37,8 @@ Hamming space with multi-index hashing" (CVPR 2012).
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -74,11 +76,12 @@ class FingerprintIndex:
 
     About 39 bytes a value. Adding costs less than a look-up, except at 4 and 16 million values,
     when the index is rebuilt (seconds). With one block of four only equal values are found, at 14
-    bytes a value.
+    bytes a value. A value with several numbers takes some 230 more, and 4 for each further one.
     """
 
     def __init__(self, blocks: int = BLOCKS) -> None:
         self._blocks = blocks
+        self._further: dict[int, array[int]] = {}  # numbers of values that have several
         self._empty(KEY_BITS)
 
     def near(
@@ -103,18 +106,20 @@ class FingerprintIndex:
         words = np.frombuffer(joined, WORD)
         return nearest(words, value, max_distance_bits, limit) if joined else []
 
-    def add(self, value: int, number: int = 0) -> bool:
+    def add(self, value: int, number: int | None = None) -> bool:
         """Store the value.
 
         :param value: 64 bits.
-        :param number: what `number_of` answers, up to 2**32 - 1.
-        :return: False when it was stored already; it keeps its number then.
+        :param number: up to 2**32 - 1; 0 without one.
+        :return: False when it was stored already; then this is one of its further numbers.
         :raises ValueError: for a value that is no fingerprint.
         """
         packed, keys, buckets = packed_bits(value), self._keys(value), self._buckets
         if position(buckets[keys[0]], packed) >= 0:
+            if number is not None:
+                self._further.setdefault(value, array("I")).append(number)
             return False
-        self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
+        self._numbers[keys[0]] += (number or 0).to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
         self._length += 1
@@ -130,6 +135,8 @@ class FingerprintIndex:
         :return: which were new; of equal rows the first is.
         """
         fresh = self._fresh(rows)
+        for place in np.flatnonzero(~fresh).tolist():
+            self._further.setdefault(int(rows[place]), array("I")).append(int(numbers[place]))
         rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
         if self._length + len(rows) > self._most:
             self._widen(self._length + len(rows))
@@ -137,13 +144,26 @@ class FingerprintIndex:
         return fresh
 
     def number_of(self, value: int) -> int | None:
-        """The number it was stored with; None when it is not stored."""
+        """The first number it was stored with; None when it is not stored."""
         packed, key = packed_bits(value), self._keys(value)[0]
         start = position(self._buckets[key], packed)
         if start < 0:
             return None
         first = start // SIZE * NUMBER_SIZE
         return int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
+
+    def numbers_of(self, value: int) -> Iterator[int]:
+        """All numbers it was stored with, in that order."""
+        first = self.number_of(value)
+        if first is not None:
+            yield first
+            yield from self._further.get(value, ())
+
+    def forget(self, numbers: Collection[int], values: Iterable[int]) -> None:
+        """Forget these numbers of the values, but for the first of each."""
+        for value in values:
+            if further := self._further.get(value):
+                self._further[value] = array("I", (one for one in further if one not in numbers))
 
     def __contains__(self, value: int) -> bool:
         return self.number_of(value) is not None

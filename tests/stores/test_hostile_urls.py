@@ -130,7 +130,7 @@ PIECES = {
     "table",
     "time",
     "tree",
-    "rows",
+    "part",
     "column",
     "columns",
     "condition",

@@ -1,5 +1,21 @@
 """Reads and writes the rows of a store's SQLite file, within the transactions of its owner.
 
+Fingerprints and digests are looked up in memory:
+
+    page                                            in memory
+    ┌────┬─────┬─────────┬───────────┬─────┐        ┌──────────────────────────────┐
+    │ id │ url │ content │ structure │ ... │ ─────▶ │ near -> values -> ids        │
+    └────┴─────┴─────────┴───────────┴─────┘ id > n └──────────────┬───────────────┘
+         ▲                                                         │ ids, oldest first
+         └─────────────────────────────────────────────────────────┘
+
+Why the answers are exact: ids only grow, and a page keeps its id and these values until it is gone
+(a replaced page gets a new id), so the table is its own log; most of it is read where its values
+are packed. Memory holds every committed page up to the last id that was read, and more: pages that
+are gone since. It is brought up to the newest id inside the same transaction that asks, before that
+writes anything, so no page is missing; and memory says only where to look: a page counts when its
+row is there, so none is too many.
+
 Raises sqlite3.Error.
 """
 
@@ -14,10 +30,10 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
+from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import PageText, StoredPage, View, Visit
 from simhash_pipeline.stores.sqlite.file import DeadRun
-from simhash_pipeline.stores.sqlite.index import MemoryIndex
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
@@ -85,7 +101,7 @@ class Rows:
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
         self.is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.own_run: int | None = None
-        self._indexes: dict[str, MemoryIndex] = {}  # by column
+        self._indexes: dict[str, FingerprintIndex] = {}  # by column
         self._newest_id = self._known_id = 0  # given; in the indexes
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, StoredPage]] = []  # not committed, each with its id
@@ -109,14 +125,14 @@ class Rows:
         for page_id, *values in self.cursor.execute(statement, (self._known_id,)).fetchall():
             for index, value in zip(self._indexes.values(), values, strict=True):
                 if value is not None:
-                    index.add(page_id, indexed(value))
+                    index.add(indexed(value), page_id)
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
         for number, page in self._inserted:
             for column, index in self._indexes.items():
                 if (value := getattr(page, column)) is not None:
-                    index.add(number, indexed(value))
+                    index.add(indexed(value), number)
         self._inserted.clear()
         self._known_id = self._newest_id
 
@@ -131,14 +147,14 @@ class Rows:
             raise malformed(f"newest id {newest!r}")
         return newest
 
-    def index_of(self, column: str) -> MemoryIndex:
+    def index_of(self, column: str) -> FingerprintIndex:
         if column not in self._indexes:
             self._indexes[column] = self._read_index(column, self._known_id)
         return self._indexes[column]
 
-    def _read_index(self, column: str, newest_id: int) -> MemoryIndex:
+    def _read_index(self, column: str, newest_id: int) -> FingerprintIndex:
         """Of the packed values, then the rows behind them; of all rows if a chunk is missing."""
-        index = MemoryIndex(column)
+        index = FingerprintIndex(BLOCKS if column in contract.NEAR_COLUMNS else 1)
         chunks = self.cursor.execute(
             "SELECT chunk, packed FROM packed_values WHERE name = ? ORDER BY chunk", (column,)
         ).fetchall()
@@ -151,7 +167,7 @@ class Rows:
             if is_whole:
                 _load(index, [packed for _, packed in chunks])
             for page_id, value in found:
-                index.add(page_id, indexed(value))
+                index.add(indexed(value), page_id)
         except (TypeError, ValueError, OverflowError, struct.error) as error:
             raise malformed(f"column {column} of table page: {error}") from error
         return index
@@ -161,7 +177,7 @@ class Rows:
     ) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) of these values, oldest first, of all namespaces."""
         index, numbers = self.index_of(column), [*map(indexed, values)]
-        ids, limit = index.ids_of(numbers), MOST_STRANGERS
+        ids, limit = heapq.merge(*map(index.numbers_of, numbers)), MOST_STRANGERS
         while chunk := list(islice(ids, limit)):
             limit = ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
@@ -300,7 +316,8 @@ class RowsView(View):
     def _near_values(
         self, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._rows.index_of(column).near(value, max_distance_bits)
+        index = self._rows.index_of(column)
+        return index.near(value, max_distance_bits, contract.MOST_NEAR)
 
     def _sharing(
         self, column: str, values: Sequence[int | bytes], site: str | None
@@ -366,17 +383,17 @@ class RowsView(View):
         return self._rows.repeated_text(self._page.namespace, host)
 
 
-def _load(index: MemoryIndex, chunks: list[bytes]) -> None:
+def _load(index: FingerprintIndex, chunks: list[bytes]) -> None:
     """See the pages of packed chunks, the first of which is that of the first ids."""
     if len(chunks) * CHUNK <= FEW_PAGES:
         for chunk, packed in enumerate(chunks):
             for place, value in PAIR.iter_unpack(packed):
-                index.add(chunk * CHUNK + place, value)
+                index.add(value, chunk * CHUNK + place)
         return
     read = [np.frombuffer(packed, "<u2, <u8") for packed in chunks]
     firsts = np.arange(len(chunks), dtype=np.uint32) * np.uint32(CHUNK)
     ids = np.repeat(firsts, [*map(len, read)]) + np.concatenate([part["f0"] for part in read])
-    index.load(ids, np.concatenate([part["f1"] for part in read]))
+    index.load(np.concatenate([part["f1"] for part in read]), ids)
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:

@@ -24,7 +24,7 @@ from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.sqlite import file, rows
-from simhash_pipeline.stores.sqlite.rows import Rows, RowsView
+from simhash_pipeline.stores.sqlite.rows import WRONG_PAGE, Rows, RowsView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -240,7 +240,7 @@ class SqliteStore(Store):
                     return found
                 self.made_with()
                 self.all_repeated_text()
-                if wrong := self._cursor.execute(rows.WRONG_PAGE).fetchone():
+                if wrong := self._cursor.execute(WRONG_PAGE).fetchone():
                     raise rows.malformed(f"row {wrong[0]} of table page")
                 self._read_ahead()
             deque(chain(self.pages(), self.texts(), self.visits()), maxlen=0)
@@ -355,8 +355,8 @@ class SqliteStore(Store):
         gone = last = 0
         while True:
             with self._transaction():
-                some = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
-                found = self._cursor.execute(f"SELECT max(rowid) FROM ({some})", (last,)).fetchone()
+                part = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {AN_EXPIRY}"
+                found = self._cursor.execute(f"SELECT max(rowid) FROM ({part})", (last,)).fetchone()
                 if found[0] is None:
                     return gone
                 after, last = last, rows.later_id(found[0], last)
