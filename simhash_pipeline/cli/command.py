@@ -185,7 +185,12 @@ def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
     """
     part = path.parent / f".{uuid.uuid4().hex}{path.suffix}"
     try:
-        _refuse(path, read)
+        if not path.name or path.is_dir():
+            raise SimhashError(f"{path} is a directory; name a file")
+        if path.exists() and not path.is_file():
+            raise SimhashError(f"{path} is not a regular file")
+        if path.resolve() in {one.resolve() for one in read}:
+            raise SimhashError(f"{path} is an input, and would be overwritten")
         part.touch()
         yield part
         part.replace(path)
@@ -196,15 +201,6 @@ def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # it isn't there, or no file can be there
             part.unlink()
-
-
-def _refuse(path: Path, read: Iterable[Path]) -> None:
-    if not path.name or path.is_dir():
-        raise SimhashError(f"{path} is a directory; name a file")
-    if path.exists() and not path.is_file():
-        raise SimhashError(f"{path} is not a regular file")
-    if path.resolve() in {one.resolve() for one in read}:
-        raise SimhashError(f"{path} is an input, and would be overwritten")
 
 
 def iso(seconds: float) -> str:

@@ -316,12 +316,13 @@ def _refuse_other_files(path: Path) -> None:
     # copies the log into it, or after one was killed doing so. The first statement allows that.
     with closing(_connect(f"{path.as_uri()}?mode=ro&immutable=1", 0.0)) as connection:
         connection.execute("PRAGMA writable_schema = ON")
-        if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
+        if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
             raise StoreError(
                 f"store {path} was not made by simhash-pipeline, "
                 "and was left as it is; name another file"
             )
-        if (found := _number(connection, "PRAGMA user_version")) > FORMAT:
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        if found > FORMAT:
             raise StoreError(
                 f"store {path} has format {found}, and this version of "
                 f"simhash-pipeline knows formats up to {FORMAT}; install a newer one"
@@ -342,7 +343,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new file; one that can't be written is refused here."""
     connection.execute(f"PRAGMA page_size = {BLOCK_BYTES}")  # of a new file alone
     connection.execute("BEGIN IMMEDIATE")
-    if _number(connection, "PRAGMA user_version") == 0:
+    if connection.execute("PRAGMA user_version").fetchone() == (0,):
         for statement in TABLES:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -363,8 +364,3 @@ def _use_log(connection: sqlite3.Connection, busy_timeout_secs: float) -> None:
             time.sleep(BUSY_RETRY_SECS)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_BLOCKS}")
-
-
-def _number(connection: sqlite3.Connection, question: str) -> int:
-    number: int = connection.execute(question).fetchone()[0]
-    return number
