@@ -313,12 +313,10 @@ def write_copies(
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = f"page.input = {place} AND NOT verdict.kept"
             rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
-            part = Path(scratch, str(place), copy_name(name))
-            part.parent.mkdir()
-            archive.copy(part, {row["number"] for row in rows})
+            archive.copy(scratch / copy_name(name), {row["number"] for row in rows})
         check()
-        for place, name in enumerate(inputs):
-            Path(scratch, str(place), copy_name(name)).replace(folder / copy_name(name))
+        for name in map(copy_name, inputs):
+            (scratch / name).replace(folder / name)
 
 
 def write_texts(engine: Engine, to: Path) -> None:
