@@ -143,20 +143,13 @@ class FingerprintIndex:
         self._insert(rows, numbers)
         return fresh
 
-    def number_of(self, value: int) -> int | None:
-        """The first number it was stored with; None when it is not stored."""
+    def numbers_of(self, value: int) -> Iterator[int]:
+        """The numbers it was stored with, in that order; none when it is not stored."""
         packed, key = packed_bits(value), self._keys(value)[0]
         start = position(self._buckets[key], packed)
-        if start < 0:
-            return None
-        first = start // SIZE * NUMBER_SIZE
-        return int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
-
-    def numbers_of(self, value: int) -> Iterator[int]:
-        """All numbers it was stored with, in that order."""
-        first = self.number_of(value)
-        if first is not None:
-            yield first
+        if start >= 0:
+            first = start // SIZE * NUMBER_SIZE
+            yield int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
             yield from self._further.get(value, ())
 
     def forget(self, numbers: Collection[int], values: Iterable[int]) -> None:
@@ -166,7 +159,7 @@ class FingerprintIndex:
                 self._further[value] = array("I", (one for one in further if one not in numbers))
 
     def __contains__(self, value: int) -> bool:
-        return self.number_of(value) is not None
+        return next(self.numbers_of(value), None) is not None
 
     def __len__(self) -> int:
         return self._length

@@ -154,14 +154,17 @@ def test_nearest_comes_first_then_the_smallest() -> None:
     assert index.near(0b0001, 2) == [(0b0000, 1), (0b0011, 1), (0b0101, 1), (0b0111, 2)]
 
 
-def test_a_value_keeps_its_number() -> None:
+def test_a_value_keeps_its_numbers_in_their_order() -> None:
     index = FingerprintIndex()
     assert index.add(0b0000, number=3)
     assert index.add(0b0011, number=7)
     assert not index.add(0b0011, number=9)
     rows = np.array([0b0011, 0b0101, 0b0101], np.uint64)
     index.load(rows, np.array([5, 8, 2], np.uint32))
-    assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 8, None]
+    values = (0b0011, 0b0000, 0b0101, 0b1001)
+    assert [[*index.numbers_of(value)] for value in values] == [[7, 9, 5], [3], [8, 2], []]
+    index.forget([7, 9, 8], values)
+    assert [[*index.numbers_of(value)] for value in values] == [[7, 5], [3], [8, 2], []]
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])
@@ -225,7 +228,7 @@ def test_an_empty_index_has_no_neighbours() -> None:
 @pytest.mark.parametrize("value", [-1, 1 << 64, 1.0, "1", None])
 def test_a_value_that_is_no_fingerprint_is_refused(value: Any) -> None:
     index = FingerprintIndex()
-    for use in (index.add, index.number_of, lambda v: index.near(v, 3)):
+    for use in (index.add, index.__contains__, lambda v: index.near(v, 3)):
         with pytest.raises(ValueError, match=r"64 bits is a whole number from 0 to 2\*\*64 - 1"):
             use(value)
 
