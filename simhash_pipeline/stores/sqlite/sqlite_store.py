@@ -97,8 +97,8 @@ class SqliteStore(Store):
             return self._stamp()
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        run = self._begun_run()
         with self._access:  # until its id is noted: another thread may replace the page
+            run = self._begun_run()
             with self._transaction() as pages:
                 pages.own_run = run
                 while True:
@@ -330,12 +330,10 @@ class SqliteStore(Store):
     def _begun_run(self) -> int | None:
         """The run that pages are tentative for; None where they stay at once."""
         if self._tentative and self._run is None:
-            with self._access:
-                if self._run is None:  # no other thread has begun it meanwhile
-                    with self._transaction() as pages:
-                        begun = file.begin_run(self._connection, self._path, pages.newest_id())
-                    self._run = begun
-                    self._pack_again()
+            with self._transaction() as pages:
+                begun = file.begin_run(self._connection, self._path, pages.newest_id())
+            self._run = begun
+            self._pack_again()
         return None if self._run is None else self._run[0]
 
     def _pack_again(self) -> None:
