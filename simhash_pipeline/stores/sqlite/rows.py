@@ -33,11 +33,12 @@ from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
 from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import PageText, StoredPage, View, Visit
-from simhash_pipeline.stores.sqlite.file import DeadRun
+from simhash_pipeline.stores.sqlite.file import DeadRun, is_alive
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 _NAMES = [one.name for one in contract.COLUMNS]
 _COLUMNS = {
@@ -97,9 +98,9 @@ class Rows:
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
 
-    def __init__(self, connection: sqlite3.Connection, is_alive: Callable[[int], bool]) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.cursor = connection.cursor()  # one for all saves 1 us a statement
-        self.is_alive = is_alive  # whether the process of a run may still confirm its pages
+        self.path = path  # of the file
         self.own_run: int | None = None
         self._indexes: dict[str, FingerprintIndex] = {}  # by column
         self._newest_id = self._known_id = 0  # given; in the indexes
@@ -375,7 +376,7 @@ class RowsView(View):
         run = rows[0][0] if rows else None
         if run is None or run == self._rows.own_run:
             return False
-        if not self._rows.is_alive(run):
+        if not is_alive(self._rows.path, run):
             raise DeadRun(run)
         return True
 

@@ -77,7 +77,7 @@ class SqliteStore(Store):
             self._cursor = self._connection.cursor()
             try:
                 self._stamp()
-                self._pages = self._new_pages()
+                self._pages = Rows(self._connection, self._path)
             except BaseException:
                 self._connection.close()
                 raise
@@ -132,7 +132,7 @@ class SqliteStore(Store):
                     self._in_batch = True
                     yield
             except BaseException:
-                self._pages = self._new_pages()  # without the batch's pages
+                self._pages = Rows(self._connection, self._path)  # without the batch's pages
                 raise
             finally:
                 self._in_batch = False
@@ -316,9 +316,6 @@ class SqliteStore(Store):
         finally:
             self._cursor.execute("ROLLBACK")
         self._has_read = True
-
-    def _new_pages(self) -> Rows:
-        return Rows(self._connection, partial(file.is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         found = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchone()
