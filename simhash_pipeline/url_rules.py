@@ -115,12 +115,11 @@ def _stories(pairs: Iterable[Pair], kept: AbstractSet[str]) -> dict[str, str]:
     """By URL of all known pages the kept page at the end of their twins, in one order always."""
     twins = {dropped: twin for dropped, twin in pairs if dropped not in kept}
     stories = {url: url for url in sorted(kept)}
-    for dropped, twin in sorted(pairs):
-        for url in (dropped, twin):
-            story = url
-            for _ in range(_LONGEST_CHAIN):
-                story = twins.get(story, story)
-            stories.setdefault(url, story)
+    for url in chain.from_iterable(sorted(pairs)):
+        story = url
+        for _ in range(_LONGEST_CHAIN):
+            story = twins.get(story, story)
+        stories.setdefault(url, story)
     return stories
 
 

@@ -107,8 +107,7 @@ class DroppedCommand(_DropsCommand):
 def _refuse_answered(path: Path) -> None:
     """UsageError for a sheet with answers, which a new one would replace."""
     with suppress(SimhashError):  # another file
-        answers = len(read_sheet(path)) if path.is_file() else 0
-        if answers:
+        if path.is_file() and (answers := len(read_sheet(path))):
             rule = "move it, or name another file"
             raise UsageError(f"{path} has {counted(answers, 'answer')}: {rule}")
 
