@@ -204,12 +204,9 @@ class Rows:
                     raise malformed(f"chunk {chunk} of packed values {name}")
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
-        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
-        return rows[0][2] if rows else b""
-
-    def all_repeated_text(self, condition: str = "", *values: object) -> list[Any]:
-        """(namespace, host, repeated_text)."""
-        return chosen(self.cursor, "repeated_text", condition, *values)
+        where = "WHERE namespace = ? AND host = ?"
+        found = chosen(self.cursor, "repeated_text", where, namespace, host)
+        return found[0][2] if found else b""
 
     def visits(self, condition: str, *values: object) -> list[tuple[int, Visit]]:
         """(key, visit) for those that SQL's condition picks."""
@@ -412,7 +409,7 @@ def chosen_pages(
     return [_numbered_page(row) for row in chosen(cursor, "page", condition, *values)]
 
 
-def chosen(cursor: sqlite3.Cursor, table: str, condition: str, *values: object) -> list[Any]:
+def chosen(cursor: sqlite3.Cursor, table: str, condition: str = "", *values: object) -> list[Any]:
     """The rows that SQL's condition picks, whose values are of the types that a store writes."""
     found = cursor.execute(f"SELECT {_COLUMNS[table]} FROM {table} {condition}", values).fetchall()
     for row in found:

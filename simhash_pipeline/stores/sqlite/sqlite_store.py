@@ -209,7 +209,7 @@ class SqliteStore(Store):
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
-            return iter(self._pages.all_repeated_text())
+            return iter(rows.chosen(self._cursor, "repeated_text"))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         values = ((one.namespace, one.url, contract.packed_text(one), one.kept_at) for one in texts)
