@@ -249,28 +249,22 @@ class CopyCommand(Command):
         if target.url == "memory:":
             raise UsageError("a store in memory is gone when the command ends; name another")
         with source.existing() as giving, open_store(target.url) as taking:
-            pages, texts = _copy(giving, taking)
+            if (stamp := giving.made_with()) is not None:
+                taking.stamp(stamp)
+            pages = taking.insert_many(progress(giving.pages(), "pages", len(giving)))
+            for repeated_text in giving.all_repeated_text():
+                taking.put_repeated_text(*repeated_text)
+            taking.put_visits(giving.visits())
+            number = count()
+            numbered = zip(progress(giving.texts(), "texts"), number, strict=False)
+            taking.keep_texts(text for text, _ in numbered)
+            texts = next(number)
             record = {"source": source.name, "target": target.name, "copied": pages}
             record |= {"texts": texts, "pages": len(taking)}
         copied = f"{pages:,} pages{f' with {texts:,} texts' if texts else ''}"
         where = f"copied from {source.name}, {record['pages']:,} stored"
         self.print_result(record, [f"{target.name}: {copied} {where}"])
         return 0
-
-
-def _copy(source: Store, target: Store) -> tuple[int, int]:
-    """How many pages and texts were copied."""
-    stamp = source.made_with()
-    if stamp is not None:
-        target.stamp(stamp)
-    pages = target.insert_many(progress(source.pages(), "pages", len(source)))
-    for repeated_text in source.all_repeated_text():
-        target.put_repeated_text(*repeated_text)
-    target.put_visits(source.visits())
-    texts = count()
-    both = zip(progress(source.texts(), "texts"), texts, strict=False)
-    target.keep_texts(text for text, _ in both)
-    return pages, next(texts)
 
 
 def _place(url: str) -> str:
