@@ -155,12 +155,11 @@ def _run(
 def _state(name: str) -> object:
     """What changes with an input: size, time and number of its file, or of a folder's pages."""
     path = Path(name)
-    try:
+    with suppress(OSError):  # it is gone
         files = Folder(path).files() if path.is_dir() else [path]
         stats = [(each, each.lstat()) for each in files]
-    except OSError:  # it is gone
-        return None
-    return [(each, stat.st_size, stat.st_mtime_ns, stat.st_ino) for each, stat in stats]
+        return [(each, stat.st_size, stat.st_mtime_ns, stat.st_ino) for each, stat in stats]
+    return None
 
 
 def _refuse_filled(url: str, options: Options) -> None:
