@@ -137,10 +137,8 @@ def marked(change: Sequence[Piece]) -> str:
 
 
 def _shortened(text: str) -> str:
-    if len(text) <= SHOWN_CHARACTERS:
-        return text
     more = len(text) - SHOWN_CHARACTERS
-    return f"{text[:SHOWN_CHARACTERS]}… ({more:,} characters more)"
+    return f"{text[:SHOWN_CHARACTERS]}… ({more:,} characters more)" if more > 0 else text
 
 
 def line_diff(left: str, right: str) -> list[Row]:

@@ -156,8 +156,7 @@ class RedisNamespace:
         return self.unpacked("a page's text", layout.unpack_text, self.space.namespace, raw)
 
     def visit(self, key: bytes, raw: bytes) -> Visit:
-        unpack = layout.unpack_visit
-        return self.unpacked("a visit", unpack, self.space.namespace, key, raw)
+        return self.unpacked("a visit", layout.unpack_visit, self.space.namespace, key, raw)
 
     def unpacked(self, what: str, unpack: Callable[..., T], *packed: Any) -> T:
         """As Server's."""
