@@ -487,6 +487,29 @@ def test_what_copies_have_in_tags_and_links_says_nothing(one: Any, two: Any) -> 
     assert second((shown[0], items[0]), (shown[1], items[1])).dropped
 
 
+@pytest.mark.parametrize(("total", "shown"), [(30, 5), (60, 25), (200, 60)])
+def test_a_sentence_behind_a_wall_counts_however_much_is_before_it(total: int, shown: int) -> None:
+    """The page's data have the whole text, which was scraped."""
+    said = [
+        f"The rope of hall {n} is as long as {n + 20} ships and {n + 30} barges."
+        for n in range(total)
+    ]
+    edited = [*said[:-9], "Nine people were hurt; the hall stays closed until spring.", *said[-9:]]
+    with Judge() as judge:
+        verdicts = [
+            judge.judge(
+                url,
+                "<title>Rope</title><script type='application/ld+json'>"
+                f"{json.dumps(' '.join(text))}</script>"
+                f"<article><h1>Rope</h1><p>{' '.join(text[:shown])}</article>",
+                {"title": "Rope", "text": " ".join(text)},
+            )
+            for url, text in ((A, said), (A, edited), (B, said))
+        ]
+    assert [one.reason for one in verdicts[:2]] == ["new", "changed"]
+    assert verdicts[2].rejected_by == "fields"
+
+
 @pytest.mark.parametrize("order", [(1, 2, 3), (2, 1, 3), (3, 2, 1)])
 def test_a_value_counts_beside_one_that_its_address_has_by_chance(order: tuple[int, ...]) -> None:
     """A rating of 2 at the second variant's address; parts of two addresses say nothing."""

@@ -188,3 +188,24 @@ def test_a_tracking_address_with_teasers_of_its_own_comes_out_no_second_time(
     for night in range(3):
         found = nights.crawl(own, tracked) if night < 2 else nights.crawl(tracked, own)
         assert sum(each.reason in ("new", "changed") for each in found) == (night == 0), night
+
+
+def test_an_edit_met_at_a_tracking_address_comes_out_though_what_it_was_dropped_for_is_newer(
+    nights: Nights,
+) -> None:
+    """Prices of nights: what each address says, and what comes out."""
+    own, tracked = OWN, f"{OWN}?utm_source=feed"
+    text = paragraphs(13)
+    for pages, is_out in (
+        ([(tracked, 20), (own, 20)], [True, False]),
+        ([(own, 23)], [True]),
+        ([(tracked, 23), (own, 23)], [False, False]),
+        ([(own, 22)], [True]),
+        ([(tracked, 23), (own, 23)], [True, False]),
+        ([(own, 23), (tracked, 23)], [False, False]),
+    ):
+        found = [
+            nights.crawl((url, at_paper(text, f"<b>{price} crowns</b>")), price=price)[0]
+            for url, price in pages
+        ]
+        assert [one.reason in ("new", "changed") for one in found] == is_out, pages
