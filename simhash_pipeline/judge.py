@@ -293,10 +293,9 @@ class _Case:
             return None if any(self._pair(other).is_unchanged() for other in later) else previous
         if not known or not all(map(self._memory.is_earlier, known)):
             return None
-        since = max(other.first_seen for other in known)
-        if self._memory.says_as_before(page, self._view, since):
-            return None
-        return None if self._pair(known[-1]).is_unchanged() else known[-1]
+        when, is_same = self._memory.dropped_before(page, self._view)
+        is_out = is_same and when >= max(other.first_seen for other in known)
+        return None if is_out or self._pair(known[-1]).is_unchanged() else known[-1]
 
     def _at_tracking_addresses(self) -> list[StoredPage]:
         """Other stored pages whose addresses differ from the page's in tracking alone."""

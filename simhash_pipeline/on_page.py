@@ -321,7 +321,9 @@ class Page:
         time_of = _ISO_TIME.match(text)
         if (time_of and time_of[3] not in (None, "00")) or self.is_own_address(text):
             return False
-        if _names_today(text) or is_of_the_crawl(text):
+        letters = "".join(_WORD.findall(text))  # run-20261127
+        names_today = any(day.replace("-", "") in letters for day in _days_about_now())
+        if names_today or is_of_the_crawl(text):
             return time_of is not None and self._stands(time_of[2])
         number = _number(text).translate(_JOINTS)
         return not any(each.has(plain) or number in each.numbers for each in self._shown)
@@ -378,12 +380,6 @@ def is_of_the_crawl(text: str) -> bool:
         is_now = text[:10] in _days_about_now() and ":" in text
         return is_now or _DIGEST.fullmatch(text) is not None
     return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
-
-
-def _names_today(text: str) -> bool:
-    """With other signs or none, too: run-20261127."""
-    letters = "".join(_WORD.findall(text))
-    return any(day.replace("-", "") in letters for day in _days_about_now())
 
 
 def _days_about_now() -> set[str]:

@@ -86,23 +86,16 @@ class RunMemory:
         if (previous := view.same_key()) is not None:
             has_rows = is_row(page.item_values) or is_row(previous.item_values)
             return -inf if has_rows else previous.seen_at
-        visit, said = self._earlier_visit(page, view), what_it_says(page)
-        if visit is None or said is None or says_the_same(said, visit.said):
-            return -inf
-        return visit.seen_at
+        when, is_same = self.dropped_before(page, view)
+        return -inf if is_same else when
 
-    def says_as_before(self, page: StoredPage, view: View, since: float) -> bool:
-        """Whether an earlier run dropped the page since then, and it said the same."""
-        visit, said = self._earlier_visit(page, view), what_it_says(page)
-        if visit is None or said is None or visit.seen_at < since:
-            return False
-        return says_the_same(said, visit.said)
-
-    def _earlier_visit(self, page: StoredPage, view: View) -> Visit | None:
-        """When an earlier run dropped the page, if this one hasn't yet."""
+    def dropped_before(self, page: StoredPage, view: View) -> tuple[float, bool]:
+        """When an earlier run dropped the page, -inf if none did, and whether it said the same."""
         is_first = bool(self._began) and visit_key(page.namespace, page.url) not in self.visits
         visit = view.last_visit() if is_first else None
-        return visit if visit and visit.seen_at < (self._began or 0) else None
+        if visit is None or visit.seen_at >= (self._began or 0) or not (said := what_it_says(page)):
+            return -inf, False
+        return visit.seen_at, says_the_same(said, visit.said)
 
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""

@@ -235,34 +235,24 @@ def _decided_hints(page: Blocks, found: list[_Range]) -> list[_Range]:
             if hint != "main" and (hint != "links" or links_fill(start, end))
         ]
     mains = [(start, end) for start, end, hint in found if hint == "main"]
-    if _is_one(mains) and _holds_the_text(page, hints, *mains[0]):
+    is_one = mains and max(end for _, end in mains) == mains[0][1]  # it holds all others
+    if is_one and _holds_the_text(page, hints, *mains[0]):
         (start, end), last = mains[0], len(page.texts)
         hints += [(0, start, "outside")] * (start > 0) + [(end, last, "outside")] * (end < last)
     return _sorted(hints + _asides(page))
 
 
 def _asides(page: Blocks) -> list[_Range]:
-    """Asides beside the only article with the page's heading, in it or just above, as footers.
+    """Those beside the article with the page's heading, in it or just above, as footers.
 
     In sentences a short article may be the least of its page.
     """
-    articles = [box[:2] for box in page.boxes if box[2] == "article"]
-    headings = [i for i, tag in enumerate(page.tags) if tag == "h1"] if articles else []
-    headed = [
-        (start, end)
-        for start, end in articles
-        if any(start - 1 <= heading < end for heading in headings[:_MOST_HEADINGS])
-    ]
-    asides = [(start, end) for start, end, tag, _ in page.boxes if headed and tag == "aside"]
-    if not _is_one(headed) or any(s <= headed[0][0] and headed[0][1] <= e for s, e in asides):
-        return []
-    (first, last) = headed[0]
-    return [(start, end, "footer") for start, end in asides if end <= first or start >= last]
-
-
-def _is_one(ranges: Sequence[tuple[int, int]]) -> bool:
-    """Whether there are any, and the first holds all others."""
-    return bool(ranges) and max(end for _, end in ranges) == ranges[0][1]
+    headings = [i for i, tag in enumerate(page.tags) if tag == "h1"][:_MOST_HEADINGS]
+    for first, last, tag, _ in page.boxes:
+        if tag == "article" and any(first - 1 <= heading < last for heading in headings):
+            others = ((s, e) for s, e, other, _ in page.boxes if other == "aside")
+            return [(s, e, "footer") for s, e in others if e <= first or s >= last]
+    return []
 
 
 def _holds_the_text(page: Blocks, hints: list[_Range], start: int, end: int) -> bool:

@@ -124,11 +124,18 @@ def _counted_out(line: str) -> tuple[str, int, str, str]:
         head, tail = line[:start], line[stop:]
         if not _LETTER.search(tail) and _is_parted(line, start):
             before = _MARKS_AT_ENDS.sub("", head)
-        if kind == "age" and not (head and tail) and not (head[-1:] + tail[:1]).isalnum():
-            is_name = len(_LONG_WORD.findall(head + tail)) <= _MOST_NAMES
-            name = _MARKS_AT_ENDS.sub("", head + tail) if is_name and ":" not in head + tail else ""
+        name = _name_beside(head, tail) if kind == "age" else name
         end = stop
     return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before, name
+
+
+def _name_beside(head: str, tail: str) -> str:
+    """A few words that are no label, before or behind what ends or begins a line; else ""."""
+    rest = head + tail
+    is_joined = (head[-1:] + tail[:1]).isalnum()
+    if (head and tail) or is_joined or ":" in rest or len(_LONG_WORD.findall(rest)) > _MOST_NAMES:
+        return ""
+    return _MARKS_AT_ENDS.sub("", rest)
 
 
 def _is_parted(line: str, at: int) -> bool:
