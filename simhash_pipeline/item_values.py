@@ -350,10 +350,10 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
         else:
             place += size
             total += size
-            if scanned < on_page.MOST_SCANNED:
-                scanned += len(aside)
-                if sentence in aside and page.has_elsewhere(sentence, spaced):
-                    scanned += len(shown)
+            scanned += len(aside)
+            if scanned < on_page.MOST_SCANNED and sentence in aside:
+                scanned += len(shown)
+                if page.has_elsewhere(sentence, spaced):
                     elsewhere += size
                     beside += [sentence] * counts
         found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)

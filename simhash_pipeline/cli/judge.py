@@ -89,7 +89,7 @@ class JudgeCommand(Command):
                 print(json.dumps(judge.answer(line if is_whole else None)), flush=True)
                 if not arguments.tentative:  # killed before, it forgets what wasn't answered
                     judge.confirm_all()
-            if judge.has_dropped and not judge.has_values:
+            if judge.drops_without_values:
                 print(*_NO_VALUES, sep="\n", file=sys.stderr)
         return 0
 
@@ -100,7 +100,7 @@ class _LineJudge:
     def __init__(
         self, store: Store, options: Options, opened: ExitStack, log: DropLog | None
     ) -> None:
-        self.has_dropped = self.has_values = False
+        self.drops_without_values = False
         self._options = options
         self._log = log
         self._errors = Counter[str]()
@@ -154,8 +154,7 @@ class _LineJudge:
         page = self._readers.fingerprint(source)
         said = said_by(page, source)
         verdict = self._judge.judge(source.url, page, said)
-        self.has_dropped |= verdict.dropped
-        self.has_values |= said.text is not None or bool(said.names)
+        self.drops_without_values |= verdict.dropped and not (said.text or said.names)
         if self._log is not None:
             self._log.write(verdict, page)
             self._log.count(verdict.reason, kept=not verdict.dropped)

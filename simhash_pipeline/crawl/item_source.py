@@ -53,7 +53,10 @@ def _found(
         return _joined(source, response)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
-    if html and (item_url(adapter, options) or not _is_body(html, response)):
+    if html and (
+        item_url(adapter, options)
+        or not (isinstance(response, HtmlResponse) and html in (response.body, response.text))
+    ):
         return _joined(item_source(adapter, options, own), response)
     if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
         return source_from_response(response)._replace(is_response=True)
@@ -70,10 +73,6 @@ def _joined(source: Source, response: Response | None) -> Source:
     if not source.is_text and source.html in (response.body, page):
         page = ""
     return source._replace(url=response.urljoin(source.url), page=page)
-
-
-def _is_body(html: bytes | str, response: Response | None) -> bool:
-    return isinstance(response, HtmlResponse) and html in (response.body, response.text)
 
 
 def source_from_response(response: Response) -> Source:
