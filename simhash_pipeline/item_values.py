@@ -223,10 +223,9 @@ def _text_of(value: Any) -> str:
         value = value.value
     if isinstance(value, str):
         text = value[: on_page.MOST_CHARS]
-        # U+FFFD: where it is a tenth, the spider has read the page by a charset that isn't its own.
-        is_unread = 10 * text.count("\ufffd") > len(text)
         is_page = text.lstrip()[:1] == "<" and _PAGE.search(text[:2_000])
-        return "" if is_unread or is_page else text
+        # U+FFFD: where it is a tenth, the spider has read the page by a charset that isn't its own.
+        return "" if is_page or 10 * text.count("\ufffd") > len(text) else text
     if isinstance(value, bool):
         return f"{_UNSEEN}{value}"
     if isinstance(value, float):
@@ -363,8 +362,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     elsewhere += held * unshown // sum(size for size, *_ in asked) if asked else 0
     total += unshown
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    packed = struct.pack(f">{len(chosen)}H", *chosen)
-    return packed, b"".join(beside), 2 * elsewhere > total
+    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), 2 * elsewhere > total
 
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:

@@ -35,7 +35,6 @@ from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 Names = Mapping[int, str]  # of an item's values, by their bytes
 # Why a page is kept that has no twin, by what its neighbour is; the first that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
-_SINCE_DROPPED = ("what an earlier crawl dropped",)  # of which no more is known
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 
@@ -243,9 +242,10 @@ class _Case:
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
         if why := next(filter(found.get, _REASONS_TO_KEEP), None):
             verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
-            verdict = replace(verdict, changed=_SINCE_DROPPED if why == "older" else ())
         if before := edited or (previous if verdict.reason != "canonical" else None):
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
+        elif why == "older":  # no more is known of what it said then
+            verdict = replace(verdict, changed=("what an earlier crawl dropped",))
         if previous and item_values.is_row(rows := previous.item_values):
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(rows or b"")))
         return Action.KEEP, verdict
@@ -424,11 +424,7 @@ class _Case:
 
 
 def stored_page(
-    url: str,
-    page: PageFingerprint,
-    options: Options,
-    seen_at: float,
-    said: Said = NOTHING,
+    url: str, page: PageFingerprint, options: Options, seen_at: float, said: Said = NOTHING
 ) -> StoredPage:
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space

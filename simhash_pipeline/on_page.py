@@ -212,8 +212,7 @@ class Page:
     def _link(self, url: str, path: str) -> str:
         """What counts of a link: its path, but an image's alone; on another site also its host.
 
-        And of its query what names a thing, on another site all but what may be signed; nothing of
-        the visitor, the crawl or the page's own address.
+        And of its query what names a thing, on another site all but what may be signed.
         """
         parts = urlsplit(without_tracking(url))
         host = parts.netloc if site_of(url) != self._site else ""
@@ -224,12 +223,11 @@ class Page:
 
     def _tells(self, parameter: str, is_foreign: bool) -> bool:
         key, _, value = parameter.partition("=")
-        value = unquote(value)
+        is_own = self.is_own_address(unquote(value))
         if not is_foreign:
-            return _NAMES_A_THING.fullmatch(key) is not None and not self.is_own_address(value)
-        is_chance = len(value) < SHORT_VALUE_CHARS
+            return _NAMES_A_THING.fullmatch(key) is not None and not is_own
         is_token = len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value)
-        return not is_token and (is_chance or not self.is_own_address(value))
+        return not is_token and (len(value) < SHORT_VALUE_CHARS or not is_own)
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""

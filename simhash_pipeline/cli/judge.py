@@ -38,7 +38,6 @@ _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
     *("sketch_distance", "similarity", "rejected_by"),
 )
-# Where something was dropped, and nothing but the pages was given.
 _NO_VALUES = (
     "No item values: pages that differ in little but a price or a date may be dropped.",
     "Lines, a feed or a Parquet file with the scraped fields, too, keep them.",

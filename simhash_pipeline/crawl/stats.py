@@ -57,6 +57,7 @@ class CrawlStats:
         self._crawler = crawler
         self._options = options
         self._look = ""  # at the drop log, by this command
+        self._whose = " of all namespaces" * bool(options.namespace)  # the store's pages
         self._knows_responses = True
         self.logger = logging.LoggerAdapter(logging.getLogger(__name__), {"spider": crawler.spider})
         kept_as = "would_drop" if options.dry_run else "tagged"
@@ -98,11 +99,11 @@ class CrawlStats:
                 if late != ["SIMHASH_KEEP_TEXT"]:
                     said += "; items of stored pages may come out once more"
                 self.logger.info(said, ", ".join(late))
-        file = store_file(url_of_store(store))
+        file, known = store_file(url_of_store(store)), f"{counted(pages, 'page')}{self._whose}"
         self.logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
-            f"remembers {self._of_store(pages)} in" if pages else "begins with an empty store:",
+            f"remembers {known} in" if pages else "begins with an empty store:",
             file.resolve() if file else shown_url(store),
         )
         if native.missing:  # what pip said of it, it has said with -v alone
@@ -222,7 +223,7 @@ class CrawlStats:
             self._note("expired", expired)
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
-            summary = f"{summary}; {self._of_store(stored_pages)} stored"
+            summary = f"{summary}; {counted(stored_pages, 'page')}{self._whose} stored"
         if self._counts[self._dropping] > self._counts[f"{self._dropping}/unchanged"]:
             summary = f"{summary}{self._look}"
         self.logger.info("Near-duplicates: %s", summary)
@@ -254,9 +255,6 @@ class CrawlStats:
                 self._options.content_field,
                 "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}",
             )
-
-    def _of_store(self, pages: int) -> str:
-        return counted(pages, "page") + " of all namespaces" * bool(self._options.namespace)
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping

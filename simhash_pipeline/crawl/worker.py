@@ -91,12 +91,7 @@ class JudgeWorker:
     """
 
     def __init__(
-        self,
-        options: Options,
-        store_url: str,
-        is_closing: Callable[[], bool],
-        *,
-        gathers: bool,
+        self, options: Options, store_url: str, is_closing: Callable[[], bool], *, gathers: bool
     ) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._will_flush = False  # within FLUSH_SECS

@@ -85,7 +85,6 @@ _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
 MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
-_MOST_HEADINGS = 5
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, str]
 
@@ -247,11 +246,11 @@ def _asides(page: Blocks) -> list[_Range]:
 
     In sentences a short article may be the least of its page.
     """
-    headings = [i for i, tag in enumerate(page.tags) if tag == "h1"][:_MOST_HEADINGS]
+    headings = [i for i, tag in enumerate(page.tags) if tag == "h1"][:5]  # more head sections
     for first, last, tag, _ in page.boxes:
         if tag == "article" and any(first - 1 <= heading < last for heading in headings):
-            others = ((s, e) for s, e, other, _ in page.boxes if other == "aside")
-            return [(s, e, "footer") for s, e in others if e <= first or s >= last]
+            asides = (box[:2] for box in page.boxes if box[2] == "aside")
+            return [(s, e, "footer") for s, e in asides if e <= first or s >= last]
     return []
 
 
