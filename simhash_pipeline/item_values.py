@@ -48,7 +48,7 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
-WHOLE = 64  # of a short main text its values, without the title, are half or more
+OFFER = 64  # of a product, whose price or number the page shows: its item says what it is
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -313,9 +313,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said = _with_their_dicts(said)
     flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
     flags |= PART * is_part | TEXT * is_bare
-    shown = {each.text for each in said if each.text in page.text and each.text not in page.title}
-    of_text = sum(map(len, shown))
-    flags |= WHOLE * (text is None and 0 < len(page.text) <= 2 * min(of_text, LONG_BYTES))
+    offers = (each for each in said if each.kept[:1] not in ("", _UNSEEN))
+    flags |= OFFER * any(_is_one_of(_OFFERS, each.name) for each in offers)
     values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)
@@ -378,11 +377,15 @@ def _unseen(value: _Value, page: on_page.Page) -> str:
 
     A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
     """
-    if not value.plain or _is_one_of(_CRAWLS, value.name) or on_page.path_of(value.text):
+    path = on_page.path_of(value.text)
+    is_no_value = path and not on_page.IMAGE.search(
+        path
+    )  # an address that was made, or is a list's
+    if not value.plain or is_no_value or _is_one_of(_CRAWLS, value.name):
         return ""
     if page.is_own_address(value.text):
         return f"{_OWN}{value.plain}"
-    return f"{_UNSEEN}{value.plain}" if page.lacks(value.text, value.plain) else ""
+    return f"{_UNSEEN}{path or value.plain}" if page.lacks(value.text, value.plain) else ""
 
 
 @lru_cache(maxsize=1024)

@@ -39,10 +39,12 @@ _TAG = re.compile(r"<[^<>]*>")
 _OWN_TAG = re.compile(r"<(?:!|/?(?:[a-z][\w-]*|[A-Z]+[1-6]?)(?=[\s/>]))[^<>]*>")
 _SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"|'([^'<>]*)')""")
 _TOKEN_CHARS = 40  # of a parameter that is signed
-# Of a site's own links: others are of sessions, versions of files, places in lists.
-_NAMES_A_THING = re.compile(
-    r"(?i)(?!(?:s|u|c|sess(?:ion)?_?|user_?|client_?|visit(?:or)?_?|request_?)id)"
-    r"(?:[a-z]+_)?(?:(?:[a-z]{1,10}_?)?id|nr|no|file(?:name)?|doc|sku|isbn|product|item|article|add)"
+# Of a site's own links: versions of files, sizes of images, places in lists, visitors.
+_NAMES_NOTHING = re.compile(
+    r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
+    r"|nonce|_?wpnonce|[cx]srf\w*|form_?key|key|exp\w*|dpl|ref\w*|from|source|pos\w*|page|sort|order|dir"
+    r"|after|before|next|prev|return\w*|redirect\w*|back|w|h|width|height|dpr|quality|fit|s|[su]id"
+    r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view)=.*|\w+=\d{9,13}"
 )
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
@@ -64,7 +66,7 @@ _AMOUNT = re.compile(
 )
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-_IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
+IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -187,7 +189,8 @@ class Page:
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := path_of(text):
-            if self.is_own_address(text) or not any(map(self.holds, (path, unquote(path), text))):
+            spelled_so = path, unquote(path), link_of(text), text
+            if self.is_own_address(text) or not any(map(self.holds, spelled_so)):
                 return ""
             return self._link(text, path)
         if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
@@ -212,22 +215,23 @@ class Page:
     def _link(self, url: str, path: str) -> str:
         """What counts of a link: its path, but an image's alone; on another site also its host.
 
-        And of its query what names a thing, on another site all but what may be signed.
+        And its query, but for what names nothing or may be signed.
         """
         parts = urlsplit(without_tracking(url))
         host = parts.netloc if site_of(url) != self._site else ""
-        if _IMAGE.search(parts.path) or not (host or parts.query):
+        if IMAGE.search(parts.path) or not (host or parts.query):
             return path
         asked = (each for each in parts.query.split("&") if self._tells(each, bool(host)))
         return f"{host}/{parts.path.strip('/')}?{'&'.join(asked)}"
 
     def _tells(self, parameter: str, is_foreign: bool) -> bool:
-        key, _, value = parameter.partition("=")
-        is_own = self.is_own_address(unquote(value))
-        if not is_foreign:
-            return _NAMES_A_THING.fullmatch(key) is not None and not is_own
-        is_token = len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value)
-        return not is_token and (len(value) < SHORT_VALUE_CHARS or not is_own)
+        value = unquote(parameter.partition("=")[2])
+        if len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value):
+            return False
+        if is_foreign and len(value) < SHORT_VALUE_CHARS:  # by chance in an address
+            return True
+        is_own = self.is_own_address(value)
+        return not is_own and (is_foreign or _NAMES_NOTHING.fullmatch(parameter) is None)
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
@@ -400,7 +404,7 @@ def path_of(text: str) -> str:
 def link_of(text: str) -> str:
     """A URL but for its scheme and host; "" for another text, and for an image's."""
     path = path_of(text)
-    if not path or _IMAGE.search(path):
+    if not path or IMAGE.search(path):
         return ""
     return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
 

@@ -13,10 +13,10 @@ from simhash_pipeline.item_values import (
     CARRIED,
     KNOWN,
     NO_VALUES,
+    OFFER,
     PART,
     SAME_FIELDS_BITS,
     TEXT,
-    WHOLE,
     differing,
     has,
     is_row,
@@ -268,9 +268,10 @@ class Pair(NamedTuple):
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
-        is_said = all(has(one.item_values, WHOLE) for one in (page, previous))
-        is_said = is_said and self.similarity(only_main=True) == 1
-        if is_said or (self.have_same_text() and not self._either_is_part()):
+        are_offers = all(has(one.item_values, OFFER) for one in (page, previous))
+        if are_offers and page.item_text == previous.item_text:
+            return page.title == previous.title
+        if self.have_same_text() and not self._either_is_part():
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
             return is_same
@@ -345,7 +346,7 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     text = own
-    if has(values, WHOLE) or (page.item_text is not None and not has(values, PART)):
+    if has(values, OFFER) or (page.item_text is not None and not has(values, PART)):
         text = (page.item_text or b"") + page.title.encode("utf-8", "replace")
     return hash_of(values + text) + hash_of(values + own)
 

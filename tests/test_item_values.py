@@ -422,6 +422,8 @@ def test_a_field_is_added_to_those_that_count() -> None:
         (1.5, 1.25, True),
         ("2026-11-03 12:13:14", "2026-11-04 12:13:15", False),  # made of "3 days ago"
         (str(date.today()), str(date.today() + timedelta(days=1)), False),
+        ("https://cdn.example.org/red.jpg?w=9", "https://cdn.example.org/blue.jpg?w=9", True),
+        ("https://cdn.example.org/red.jpg?w=8", "https://cdn.example.org/red.jpg?w=9", False),
     ],
 )
 def test_what_no_page_shows_counts_in_one_template(one: object, two: object, differ: bool) -> None:
@@ -444,7 +446,8 @@ def test_what_no_page_shows_counts_in_one_template(one: object, two: object, dif
         ("https://a.example.org/en", "https://b.example.net/en"),
         ("https://tube.example.org/watch?v=1", "https://tube.example.org/watch?v=2"),
         ("/manual/get?file=77&lang=en", "/manual/get?file=78&lang=en"),
-        (f"/manual/get?doc_id={'7a' * 30}", f"/manual/get?doc_id={'7b' * 30}"),
+        ("/apply?job=881", "/apply?job=882"),
+        ("/get?file=a.pdf", "/get?file=b.pdf"),
         ("Today, 14:30", "Today, 15:30"),
         ("今天 14:30", "今天 15:30"),
     ],
@@ -902,6 +905,25 @@ def test_a_short_page_is_unchanged_if_its_item_says_most_of_it_and_that_is_as_it
             html = page(teasers, said["text"]).replace("main>", f"{box}>")
             verdict = judge.judge(A, html, scraped)
     assert verdict.reason == (reason if says_its_text or box == "main" else "changed")
+
+
+@pytest.mark.parametrize(
+    ("field", "changes"), [("price", [False, True, True]), ("place", [True, True, True])]
+)
+def test_a_known_thing_is_as_its_item_says_that_has_a_price(
+    field: str, changes: list[bool]
+) -> None:
+    """Whatever is recommended beside it; its title counts, and each value."""
+    item = {"title": "Runner", "text": "A parka of waxed cotton, with two pockets.", field: "77"}
+    nights = [("1", {}), ("2", {}), ("3", {"text": "A parka of wool."}), ("4", {field: "88"})]
+    with Judge() as judge:
+        found = []
+        for night, more in nights:
+            said = item | more
+            boxes = "".join(f"<p>{prose(f'{night} {n}')[:90]}</p>" for n in range(8))
+            html = f"<h1>Runner</h1><b>{said[field]}</b><p>{said['text']}</p>{boxes}"
+            found.append(judge.judge(A, f"<title>Runner</title><div>{html}</div>", said).reason)
+    assert found == ["new", *("changed" if each else "unchanged" for each in changes)]
 
 
 def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:

@@ -222,9 +222,9 @@ def _refuse_places(job: DedupJob) -> None:
         is_folder, copy = Path(name).is_dir(), job.copies / copy_name(name)
         for option, path in {"--copies": job.copies, "--output": job.to}.items():
             if is_folder and path.resolve().is_relative_to(Path(name).resolve()):
-                raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
+                raise ArchiveError(f"{path} lies in the input {name}; name another {option}")
         if copy.is_dir() or (copy.exists() and is_folder):
-            raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
+            raise ArchiveError(f"{copy} exists already; move it, or name another --copies")
 
 
 def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> None:

@@ -392,7 +392,7 @@ class ExplainCommand(Command):
             yield "Values of their items that differ"
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
         if alike is not None:
-            same = f"are {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
+            same = f"are about {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
 
 

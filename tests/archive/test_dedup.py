@@ -411,7 +411,7 @@ def test_a_folder_is_not_copied_into_itself(
     (tmp_path / "saved" / "b").mkdir(parents=True)
     (tmp_path / "saved" / "b" / "a.html").write_text(html("One story"), encoding="utf-8")
     monkeypatch.chdir(tmp_path / "saved")
-    with pytest.raises(ArchiveError, match=f"^{copies} lies in the input {source}; name other"):
+    with pytest.raises(ArchiveError, match=f"^{copies} lies in the input {source}; name another"):
         dedup(job(tmp_path, source, copies=Path(copies)))
     assert [file.name for file in tmp_path.rglob("*")] == ["saved", "b", "a.html"]
 
@@ -422,7 +422,7 @@ def test_what_the_job_writes_is_not_copied_with_a_folder(
     (tmp_path / "saved").mkdir()
     (tmp_path / "saved" / "a.html").write_text(html("One story"), encoding="utf-8")
     monkeypatch.chdir(tmp_path / "saved")
-    with pytest.raises(ArchiveError, match=r"^out.parquet lies in the input \.; name other"):
+    with pytest.raises(ArchiveError, match=r"^out.parquet lies in the input \.; name another"):
         dedup(job(tmp_path, ".", to=Path("out.parquet"), copies=tmp_path / "clean"))
     assert [file.name for file in tmp_path.rglob("*")] == ["saved", "a.html"]
 

@@ -283,14 +283,14 @@ def _noted(n: int, copy: int, edition: int) -> Scraped:
 
 
 def _brief(n: int, day: int, price: str = "29.50") -> Scraped:
-    """A page under 50 words, between teasers that each day has others of."""
+    """A thing in under 50 words, above teasers that each day has others of."""
     title, _ = _described(n)
     text = made._prose(made._chance(f"brief {n}"), 20)
     teasers = [made._prose(made._chance(f"teasers {n} {day} {each}"), 25) for each in range(6)]
-    beside = f"<aside>{made._paragraphs(teasers)}</aside>"
+    boxed = f"<section>{made._paragraphs(teasers)}</section></main>"
     body = f"<p>{text}</p><b>{price}</b>"
     page = made._page("shop-example.org", f"brief-{n}", title, body, related="things")
-    html = page.html.replace("</main>", f"</main>{beside}")
+    html = page.html.replace("</main>", boxed)
     return Scraped(made.MadePage(page.url, html), {"title": title, "text": text, "price": price})
 
 

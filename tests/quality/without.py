@@ -92,7 +92,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "two scraped texts": ("Pair._have_two_texts", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
-    "a short item that says most of its page": ("WHOLE", 0),
+    "an item with a price says what its thing is": ("OFFER", 0),
     "visits at tracking addresses are one": ("is_one_visit", _no),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
