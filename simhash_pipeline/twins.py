@@ -269,9 +269,8 @@ class Pair(NamedTuple):
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
         are_offers = all(has(one.item_values, OFFER) for one in (page, previous))
-        if are_offers and page.item_text == previous.item_text:
-            return page.title == previous.title
-        if self.have_same_text() and not self._either_is_part():
+        are_offers = are_offers and page.item_text == previous.item_text
+        if are_offers or (self.have_same_text() and not self._either_is_part()):
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
             return is_same

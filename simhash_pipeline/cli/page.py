@@ -355,7 +355,7 @@ class ExplainCommand(Command):
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
         names = chain.from_iterable(_item(text) for text in texts if text)
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-        why = "when it was last judged, it or its site's repeated text was another than today's."
+        why = "it has changed, or what its site repeats is better known now."
         if page.first_seen < near.first_seen:
             why = "it was kept first, and then a page near it."
         why = why if verdict.dropped else _why_kept(verdict, apart, options)
