@@ -332,10 +332,10 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     found: dict[int, int] = {}
     beside: list[bytes] = []
     doubtful: list[tuple[int, bytes, str]] = []
-    place = scanned = total = elsewhere = 0
-    said = sentences(text)
-    shown, aside = page.shown, page.beside
-    for sentence, spaced in zip(on_page.unspaced("\n".join(said)).split(b"\n"), said, strict=False):
+    place = scanned = elsewhere = 0
+    shown, aside, said = page.shown, page.beside, sentences(text)
+    packed = on_page.unspaced("\n".join(said)).split(b"\n")
+    for sentence, spaced in zip(packed, said, strict=False):
         size = len(sentence)
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
@@ -347,7 +347,6 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
             doubtful.append((size, sentence, spaced))
         else:
             place += size
-            total += size
             scanned += len(aside)
             if scanned < on_page.MOST_SCANNED and sentence in aside:
                 scanned += len(shown)
@@ -357,11 +356,11 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
         found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
-    unshown = sum(size for size, *_ in doubtful)
-    elsewhere += held * unshown // sum(size for size, *_ in asked) if asked else 0
-    total += unshown
+    of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
+    elsewhere += held * of_all // (of_asked or 1)
+    is_most = 2 * elsewhere > sum(map(len, packed))
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), 2 * elsewhere > total
+    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), is_most
 
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
