@@ -242,8 +242,8 @@ class Options:
     scope: str = _option("all", one_of("all", "site"))
     """`all` compares pages of all sites; `site` only pages of the same registered domain."""
     expire_after: int | None = _option(None, or_none(AGE))
-    """Before its first page a crawl forgets pages, of all namespaces, not seen for this long:
-    `90d`, `12h` or seconds. None keeps all.
+    """Before its first page a crawl forgets pages of its namespace not seen for this long: `90d`,
+    `12h` or seconds. None keeps all.
     """
     unchanged: str = _option("keep", one_of("keep", "drop"))
     """`drop`: drop the items of known URLs whose title, article text and item values are unchanged,

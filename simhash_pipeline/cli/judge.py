@@ -112,7 +112,7 @@ class _LineJudge:
         self._judge = opened.enter_context(Judge(store, options, repeats_since=time.time()))
         self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
         if options.expire_after is not None:
-            store.expire(time.time() - options.expire_after)
+            store.expire(time.time() - options.expire_after, options.namespace)
 
     def answer(self, line: bytes | None) -> dict[str, Any]:
         """The line of answer; StoreError or DropLogError if store or log fails."""

@@ -176,7 +176,7 @@ class ForgetCommand(Command):
         what = "forget pages not seen for so long: 12h, 90d, 4w"
         parser.add("--unseen", what, type=age, metavar="AGE")
         parser.flag("--all", "forget all pages; asks first")
-        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)"
+        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all and --unseen (default: all)"
         parser.add("--namespace", what)
         parser.flag("--yes", "don't ask")
 
@@ -189,8 +189,6 @@ class ForgetCommand(Command):
             arguments.store = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name URLs, --unseen AGE or --all")
-        if arguments.unseen is not None and arguments.namespace is not None:
-            raise UsageError("--unseen forgets pages of all namespaces; leave --namespace out")
         named = self.store()
         with named.existing() as store:
             if arguments.urls:
@@ -198,7 +196,7 @@ class ForgetCommand(Command):
                 namespace = default if arguments.namespace is None else arguments.namespace
                 forgotten = _forgotten(store, namespace, arguments.urls)
             elif arguments.unseen is not None:
-                forgotten = store.expire(time.time() - arguments.unseen)
+                forgotten = store.expire(time.time() - arguments.unseen, arguments.namespace)
             elif not (arguments.yes or _confirmed(named, store, arguments.namespace)):
                 return 1
             elif arguments.namespace is None:

@@ -240,7 +240,8 @@ class JudgeWorker:
     def _expire(self) -> None:
         if self._expire_after is None:
             return
-        self.expired = self._store.expire(time.time() - self._expire_after)
+        before, namespace = time.time() - self._expire_after, self._options.namespace
+        self.expired = self._store.expire(before, namespace)
         self._expire_after = None
         if self.expired:
             pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"

@@ -294,10 +294,11 @@ class Store(Protocol):
         :param row_keys: of its rows, see `row_keys` there.
         """
 
-    def expire(self, seen_before: float) -> int:
+    def expire(self, seen_before: float, namespace: str | None = None) -> int:
         """Remove the pages and visits before a time, their texts, and all texts kept before it.
 
         :param seen_before: Unix seconds.
+        :param namespace: theirs; None for all.
         :return: how many pages.
         """
 

@@ -344,6 +344,8 @@ def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> N
     with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
         pages = [dataclasses.replace(page, seen_at=page.seen_at - 90) for page in store.pages()]
         store.insert_many(page for page in pages if page.url.endswith("1"))
+    trial = crawl(tmp_path, [page(5)], SIMHASH_EXPIRE_AFTER="1m", SIMHASH_NAMESPACE="trial")
+    assert "simhash/expired" not in trial.stats
     result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER="1m")
     assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
     assert "Forgot 1 page not seen for so long (SIMHASH_EXPIRE_AFTER)" in result.log

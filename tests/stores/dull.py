@@ -49,11 +49,14 @@ class DullStore:
         self._pages = [one for one in self._pages if (one.namespace, one.url) != (namespace, url)]
         return was_stored
 
-    def expire(self, seen_before: float) -> int:
+    def expire(self, seen_before: float, namespace: str | None = None) -> int:
+        def is_old(time: float, of: str) -> bool:
+            return time < seen_before and namespace in (None, of)
+
         self._texts = {
-            key: text for key, text in self._texts.items() if text.kept_at >= seen_before
+            key: text for key, text in self._texts.items() if not is_old(text.kept_at, key[0])
         }
-        old = [page for page in self._pages if page.seen_at < seen_before]
+        old = [page for page in self._pages if is_old(page.seen_at, page.namespace)]
         return sum(self.forget(page.namespace, page.url) for page in old)
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:

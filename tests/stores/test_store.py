@@ -375,6 +375,14 @@ def test_expiry_forgets_pages_last_seen_before_a_time(store: Store) -> None:
     assert store.expire(300.0) == 0
 
 
+def test_expiry_of_a_namespace_leaves_the_others(store: Store) -> None:
+    keep(store, page("a", 0, seen_at=1.0), page("a", 0, seen_at=1.0, namespace="other"))
+    store.keep_texts([text("a", kept_at=1.0), text("a", kept_at=1.0, namespace="other")])
+    assert store.expire(2.0, "other") == 1
+    assert [kept.namespace for kept in (*store.pages(), *store.texts())] == ["", ""]
+    assert store.expire(2.0, "") == 1
+
+
 def test_settle_returns_what_was_decided(store: Store) -> None:
     assert store.settle(page("a", 0), unless_near) is None
     assert store.settle(page("b", 1), unless_near) == "a"

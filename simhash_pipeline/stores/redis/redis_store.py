@@ -147,11 +147,11 @@ class RedisStore(contract.Store):
     ) -> None:
         self._namespace(namespace).put_values(url, item_values, row_keys)
 
-    def expire(self, seen_before: float) -> int:
+    def expire(self, seen_before: float, namespace: str | None = None) -> int:
         gone, before = 0, layout.TIME.pack(seen_before)
-        for namespace in self._namespaces():
-            gone += namespace.remove_where(lambda page: page.seen_at < seen_before)
-            for known in (namespace.space.texts, namespace.space.visits):
+        for found in self._namespaces() if namespace is None else [self._namespace(namespace)]:
+            gone += found.remove_where(lambda page: page.seen_at < seen_before)
+            for known in (found.space.texts, found.space.visits):
                 cursor = None
                 while cursor != 0:
                     expire = EXPIRE([known], cursor or 0, TEXTS_A_READ, before)

@@ -183,10 +183,10 @@ class SqliteStore(Store):
         with self._transaction() as pages:
             pages.put_values(namespace, url, item_values, row_keys)
 
-    def expire(self, seen_before: float) -> int:
-        self._expire("text", "kept_at", seen_before)
-        self._expire("visit", "seen_at", seen_before)
-        gone = self._expire("page", "seen_at", seen_before)
+    def expire(self, seen_before: float, namespace: str | None = None) -> int:
+        self._expire("text", "kept_at", seen_before, namespace)
+        self._expire("visit", "seen_at", seen_before, namespace)
+        gone = self._expire("page", "seen_at", seen_before, namespace)
         self._pack_again()
         return gone
 
@@ -345,7 +345,7 @@ class SqliteStore(Store):
                 if chunk % A_PACKING == A_PACKING - 1:
                     sleep(OTHERS_TURN_SECS)
 
-    def _expire(self, table: str, time: str, before: float) -> int:
+    def _expire(self, table: str, time: str, before: float, namespace: str | None) -> int:
         """Remove older rows, and return how many; some thousands are one transaction."""
         gone = last = 0
         while True:
@@ -356,8 +356,9 @@ class SqliteStore(Store):
                     return gone
                 after, last = last, rows.later_id(found[0], last)
                 removed = self._cursor.execute(
-                    f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
-                    (after, last, before),
+                    f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ? "
+                    "AND namespace = ifnull(?, namespace)",
+                    (after, last, before, namespace),
                 ).rowcount
             gone += removed
             if removed > AN_EXPIRY // 8:  # it took a while
