@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from simhash_pipeline.archive import INPUTS, Fault, Input, Page, Record
+from simhash_pipeline.archive import INPUTS, Fault, Input, Page, Record, Skipped
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.parquet import ParquetPages
 from simhash_pipeline.archive.warc import WarcFile
@@ -58,8 +58,13 @@ class Folder:
         return len(self.files())
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, file in enumerate(self.files(), 1):
+        files = self.files()
+        others = {*self._all_files()}.difference(files)
+        for number, file in enumerate(files, 1):
             yield _file_page(file), number
+        for file in others:
+            if "/." not in f"/{file.relative_to(self.path).as_posix()}":  # hidden, as our parts
+                yield Skipped(file.suffix or "no suffix"), len(files)
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""
@@ -76,15 +81,19 @@ class Folder:
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
     def files(self) -> list[Path]:
-        """The HTML files, sorted; OSError if a folder can't be read."""
+        """The HTML files, sorted."""
+        suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
+        return sorted(each for each in self._all_files() if each.suffix.lower() in suffixes)
+
+    def _all_files(self) -> Iterator[Path]:
+        """OSError if a folder can't be read."""
 
         def stop(error: OSError) -> None:
             raise error
 
-        suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
         there = os.walk(self.path, onerror=stop)
         found = (Path(folder, name) for folder, _, names in there for name in names)
-        return sorted(f for f in found if f.suffix.lower() in suffixes and _is_ordinary(f))
+        yield from filter(_is_ordinary, found)
 
 
 def _is_ordinary(path: Path) -> bool:

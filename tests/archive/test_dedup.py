@@ -433,6 +433,15 @@ def test_a_folder_may_receive_the_result(tmp_path: Path, monkeypatch: pytest.Mon
     assert dedup(job(tmp_path, ".", to=Path("out.jsonl"))).kept == {"thin": 1}
 
 
+def test_other_files_of_a_folder_are_counted(tmp_path: Path) -> None:
+    """As `wget -r` leaves pages of which the addresses have no ending."""
+    (tmp_path / "saved" / "b").mkdir(parents=True)
+    for name in ("a.html", "page.php", ".hidden.txt", "b/article", "b/d.php"):
+        (tmp_path / "saved" / name).write_text(html("One story"), encoding="utf-8")
+    done = dedup(job(tmp_path, tmp_path / "saved"))
+    assert (done.kept, done.skipped) == ({"thin": 1}, {".php": 2, "no suffix": 1})
+
+
 @pytest.mark.parametrize("source", [".", "b/.."])
 def test_the_copy_of_the_folder_one_is_in_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
