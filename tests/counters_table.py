@@ -1,8 +1,9 @@
 """Writes the ages of simhash_pipeline/page/counters.txt: python -m tests.counters_table.
 
 An age is what the Unicode CLDR calls a relative time in the past, as Babel has it: "hace {0} horas"
-becomes "hace # horas". Days (yesterday and today; CLDR's, which Babel leaves out, and "just now")
-and what sites count are written by hand and stay.
+becomes "hace # horas". Days (yesterday and today; CLDR's, which Babel leaves out, and "just now"),
+what sites count, and "age more" (# ago is "5m ago", where m may be a million) are written by hand
+and stay.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ def ages(language: str) -> str:
 
 def main() -> None:
     path = Path(counters.__file__).with_name("counters.txt")
-    by_hand = [line for line in path.read_text("utf-8").splitlines() if line[:4] != "age "]
     known = locale_identifiers()
-    lines = [ages(language) for language in LANGUAGES.split() if language in known] + by_hand
+    lines = [ages(language) for language in LANGUAGES.split() if language in known]
+    made = {line.partition(":")[0] for line in lines}
+    old = path.read_text("utf-8").splitlines()
+    lines += [line for line in old if line.partition(":")[0] not in made]
     parts = (line.partition(": ") for line in lines)
     folds = (f"{kind}{colon}{folded(forms)}\n" for kind, colon, forms in parts)
     path.write_text("".join(folds), encoding="utf-8")

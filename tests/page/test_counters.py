@@ -8,6 +8,8 @@ from simhash_pipeline.page.folding import folded, spelled
 ON_TWO_DAYS = [
     ("5 hours ago", "1 day 3 hours ago"),
     ("Yesterday", "2 days ago"),
+    ("5m ago", "3h ago"),
+    ("5 mins ago", "2 hrs ago"),
     ("Just now", "an hour ago"),
     ("Today, 10:12", "Yesterday at 10:12 AM"),
     ("5 comments", "1,207 comments"),
@@ -181,6 +183,7 @@ def test_an_age_beside_a_name_goes_from_the_main_text(line: str, later: str, sta
     "line",
     [
         "Last accident: 5 days ago",
+        "Last accident: 5d ago",
         "Second dose at least 14 days ago",
         "Zweite Impfung mindestens vor 14 Tagen",
         "入住3天前可免费取消",
