@@ -176,7 +176,7 @@ class ForgetCommand(Command):
         what = "forget pages not seen for so long: 12h, 90d, 4w"
         parser.add("--unseen", what, type=age, metavar="AGE")
         parser.flag("--all", "forget all pages; asks first")
-        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all and --unseen (default: all)"
+        what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all, --unseen (default: all)"
         parser.add("--namespace", what)
         parser.flag("--yes", "don't ask")
 
