@@ -106,6 +106,11 @@ class CrawlStats:
             f"remembers {known} in" if pages else "begins with an empty store:",
             file.resolve() if file else shown_url(store),
         )
+        if self._options.dry_run and self._options.unchanged == "drop":
+            self.logger.warning(
+                "The pages of this dry run count as known: later crawls drop them as unchanged. Give "
+                "it a store of its own, -s SIMHASH_STORE=dry.sqlite (`simhash store copy` fills it)"
+            )
         if native.missing:  # what pip said of it, it has said with -v alone
             said = "Pages are read without %s, which takes longer (`pip install -v` says why)"
             self.logger.info(said, native.missing)

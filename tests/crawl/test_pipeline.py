@@ -330,6 +330,15 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     assert drop.dry_run
 
 
+def test_a_dry_run_says_that_its_pages_will_be_dropped_as_unchanged(tmp_path: Path) -> None:
+    said = "The pages of this dry run count as known: later crawls drop them as unchanged"
+    assert said not in crawl(tmp_path, [page(1)], SIMHASH_DRY_RUN=True).log
+    dry = crawl(tmp_path, [page(2, OTHER)], SIMHASH_DRY_RUN=True, SIMHASH_UNCHANGED="drop")
+    assert said in dry.log
+    real = crawl(tmp_path, [page(2, OTHER)], SIMHASH_UNCHANGED="drop")
+    assert (real.scraped, real.dropped) == ([], ["http://a.example/2"])
+
+
 def test_namespaces_know_nothing_of_one_another(tmp_path: Path) -> None:
     crawl(tmp_path, [page(1)], SIMHASH_NAMESPACE="news")
     trial = crawl(tmp_path, [page(2)], SIMHASH_NAMESPACE="trial")
