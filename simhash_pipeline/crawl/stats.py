@@ -108,8 +108,8 @@ class CrawlStats:
         )
         if self._options.dry_run and self._options.unchanged == "drop":
             self.logger.warning(
-                "The pages of this dry run count as known: later crawls drop them as unchanged. Give "
-                "it a store of its own, -s SIMHASH_STORE=dry.sqlite (`simhash store copy` fills it)"
+                "The pages of this dry run count as known: later crawls drop them as unchanged. "
+                "Give it a store of its own, -s SIMHASH_STORE=dry.sqlite, or a copy"
             )
         if native.missing:  # what pip said of it, it has said with -v alone
             said = "Pages are read without %s, which takes longer (`pip install -v` says why)"
