@@ -1,4 +1,4 @@
-"""What the pipeline costs a crawl: pages per second with it and without, and its longest stall.
+"""What the pipeline costs a crawl: pages per second with it and without, longest stall, memory.
 
     python -m benchmarks.crawl [FOLDER | --large] [--pages 1000] [--rounds 3]
 
@@ -18,6 +18,7 @@ import contextlib
 import functools
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -134,6 +135,7 @@ def crawl(spider: type[Spider], url: str, pages: int, addons: dict[str, int]) ->
         "cpu_seconds": closed.cpu - opened.cpu,
         "readers_cpu_secs": closed.readers_cpu - opened.readers_cpu,
         "late_ms": heartbeat.late_ms,
+        "peak_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,  # on Linux
     }
     print(json.dumps(told))
 
@@ -201,6 +203,8 @@ def report(rounds: dict[str, list[dict[str, Any]]]) -> None:
             f"{start:.1f} s of CPU to start   ({measured[0]['pages']} pages a round, "
             f"{measured[0]['bytes'] / measured[0]['pages'] / 1e3:,.0f} KB each)"
         )
+    peaks = [statistics.median(one["peak_kb"] for one in of) / 1e3 for of in rounds.values()]
+    print(f"peak memory of the process: {peaks[0]:.0f} MB with, {peaks[1]:.0f} MB without")
     for name, of in (("pages a second", pages_a_second), ("CPU", cpu_a_page)):
         ratios = [of(on) / of(off) for on, off in zip(*rounds.values(), strict=True)]
         told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
