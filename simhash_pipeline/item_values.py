@@ -49,6 +49,7 @@ CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
 OFFER = 64  # of a product, whose price or number the page shows: its item says what it is
+WHOLE = 128  # what the page shows of its values is half of the main text, a paragraph among it
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -313,8 +314,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     said = _with_their_dicts(said)
     flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
     flags |= PART * is_part | TEXT * is_bare
-    offers = (each for each in said if each.kept[:1] not in ("", _UNSEEN))
-    flags |= OFFER * any(_is_one_of(_OFFERS, each.name) for each in offers)
+    shown = [each for each in said if each.kept[:1] not in ("", _UNSEEN)]
+    flags |= OFFER * any(_is_one_of(_OFFERS, each.name) for each in shown)
+    sizes = [len(each.plain) for each in shown]
+    flags |= WHOLE * (max(sizes, default=0) > MAX_LINE and 2 * sum(sizes) >= len(page.text))
     values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)

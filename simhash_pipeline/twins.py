@@ -17,6 +17,7 @@ from simhash_pipeline.item_values import (
     PART,
     SAME_FIELDS_BITS,
     TEXT,
+    WHOLE,
     differing,
     has,
     is_row,
@@ -268,9 +269,11 @@ class Pair(NamedTuple):
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
-        are_offers = all(has(one.item_values, OFFER) for one in (page, previous))
-        are_offers = are_offers and page.item_text == previous.item_text
-        if are_offers or (self.have_same_text() and not self._either_is_part()):
+        are_told = any(
+            all(has(one.item_values, flag) for one in (page, previous)) for flag in (OFFER, WHOLE)
+        )
+        are_told = are_told and page.item_text == previous.item_text
+        if are_told or (self.have_same_text() and not self._either_is_part()):
             return page.title == previous.title
         if (is_same := self._have_one_article()) is not None:
             return is_same
@@ -345,7 +348,7 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     text = own
-    if has(values, OFFER) or (page.item_text is not None and not has(values, PART)):
+    if has(values, OFFER | WHOLE) or (page.item_text is not None and not has(values, PART)):
         text = (page.item_text or b"") + page.title.encode("utf-8", "replace")
     return hash_of(values + text) + hash_of(values + own)
 

@@ -242,6 +242,12 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a short thing again at another price: kept"] = [
         (_brief(n, 1), _brief(n, 1, "24.50")) for n in range(_PRODUCTS)
     ]
+    rows["a thread again, other counts and teasers beside its posts: found"] = [
+        (_thread(n, 1), _thread(n, 2)) for n in range(_PRODUCTS)
+    ]
+    rows["a thread again with a post more: kept"] = [
+        (_thread(n, 1), _thread(n, 2, posts=5)) for n in range(_PRODUCTS)
+    ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
         (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
@@ -292,6 +298,22 @@ def _brief(n: int, day: int, price: str = "29.50") -> Scraped:
     page = made._page("shop-example.org", f"brief-{n}", title, body, related="things")
     html = page.html.replace("</main>", boxed)
     return Scraped(made.MadePage(page.url, html), {"title": title, "text": text, "price": price})
+
+
+def _thread(n: int, day: int, *, posts: int = 4) -> Scraped:
+    """Posts, each with how many its author has written, above links to other threads."""
+    title, _ = _described(n)
+    said = [made._prose(made._chance(f"post {n} {each}"), 25) for each in range(posts)]
+    written = [
+        f"<div><b>reader{at}</b> <i>{40 * at + 7 * day} posts</i><p>{text}</p></div>"
+        for at, text in enumerate(said)
+    ]
+    others = [made._title(made._chance(f"hot {n} {day} {each}")) for each in range(3)]
+    hot = "".join(f"<li><a href='/t/{day}/{at}'>{one}</a></li>" for at, one in enumerate(others))
+    body = f"{''.join(written)}<h3>Hot now</h3><ul>{hot}</ul>"
+    page = made._page("board-example.org", f"thread-{n}", title, body, related="threads")
+    told = [{"user": f"reader{at}", "text": text} for at, text in enumerate(said)]
+    return Scraped(page, {"title": title, "posts": told})
 
 
 def _printed(n: int, shown: str, values: Mapping[str, object]) -> Scraped:
