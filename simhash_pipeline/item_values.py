@@ -4,13 +4,14 @@ The spider's selectors know what on a page is the thing that it is about. A valu
 the page that it was scraped from (see on_page.py), or was asked for; in one template also if no
 page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
 items have one differing value of one name are two things; where the templates differ, the same
-selectors may find other parts of the page, and two values must differ, or a number that both pages
-have. A store keeps of an item
+selectors may find other parts of the page, and two values must differ, or a number or one of
+`_OFFERS` that both pages have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 4 bytes each: 1 of the name (TEXTS_NAME: of what of the text
               stands beside the article), 3 of the value, of which bits are set for what no page
-              shows, a part of its address, a number, what was asked for; zeros if it doesn't count
+              shows, a part of its address, a number or offer, what was asked for; zeros if it
+              doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -73,7 +74,7 @@ _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _ASKED_BIT, _MARKS = 1, 2, 4, 8, 15
+_UNSEEN_BIT, _OWN_BIT, _TELLING_BIT, _ASKED_BIT, _MARKS = 1, 2, 4, 8, 15
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -467,11 +468,12 @@ def _packed(
         if kept:
             names[byte] = name
             of_name.append(kept)
-    values = (
-        bytes([byte]) + (_value_of(kept, _ASKED_BIT * (byte in asked)) if kept else bytes(3))
-        for byte, kept in sorted(by_byte.items())
-    )
-    return bytes([flags, len(by_byte)]) + b"".join(values), names
+    values = b""
+    for byte, kept in sorted(by_byte.items()):
+        is_offer = _is_one_of(_OFFERS, names.get(byte, ""))
+        marks = _ASKED_BIT * (byte in asked) | _TELLING_BIT * is_offer
+        values += bytes([byte]) + (_value_of(kept, marks) if kept else bytes(3))
+    return bytes([flags, len(by_byte)]) + values, names
 
 
 def _value_of(kept: list[str], marks: int) -> bytes:
@@ -480,9 +482,8 @@ def _value_of(kept: list[str], marks: int) -> bytes:
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}
-    marks |= (
-        _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own | _NUMBER_BIT * on_page.is_amount(texts[0])
-    )
+    marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
+    marks |= _TELLING_BIT * on_page.is_amount(texts[0])
     return bytes([first & ~_MARKS | marks, *rest])
 
 
@@ -530,14 +531,15 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
-        are_numbers = any(mine[n][0] & its[n][0] & _NUMBER_BIT for n in other)
-        other = other if in_one_template or len(other) > 1 or are_numbers else b""
+        is_telling = any(mine[n][0] & its[n][0] & _TELLING_BIT for n in other)
+        other = other if in_one_template or len(other) > 1 or is_telling else b""
     return bytes(dict.fromkeys(asked + other + lacking))
 
 
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
-    return value in (_value_of([f"{_UNSEEN}false"], 0), _value_of([_NOTHING], 0))
+    marked = bytes([value[0] | _TELLING_BIT, *value[1:]])
+    return marked in [_value_of([each], _TELLING_BIT) for each in (f"{_UNSEEN}false", _NOTHING)]
 
 
 def _is_unseen(value: bytes) -> bool:

@@ -60,10 +60,9 @@ _NUMBER = re.compile(
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
-# A number alone or with its currency: €12.50, 12.50 EUR.
-_AMOUNT = re.compile(
-    r"(?:[A-Z]{3}|[^\w\s])?\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*)(?:[A-Z]{3}|[^\w\s])?"
-)
+# A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
+_UNIT = r"[^\W\d_]{0,4}[^\w\s]?"
+_AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -363,8 +362,8 @@ def _number(text: str) -> str:
 
 
 def is_amount(text: str) -> bool:
-    """Whether it is a number, alone or with its currency."""
-    return _AMOUNT.fullmatch(text.upper()) is not None
+    """Whether it is a number, alone or with its currency or unit."""
+    return _AMOUNT.fullmatch(text) is not None
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -252,19 +252,28 @@ def test_what_is_asked_for_counts_everywhere(
 
 
 @pytest.mark.parametrize(
-    ("price", "other", "differ"),
+    ("name", "value", "other", "differ"),
     [
-        ("€ 12,50", "€ 13,50", True),
-        (12.5, 13.5, True),
-        ("from 12,50", "from 13,50", False),
-        ("12", "", False),
+        ("fee", "€ 12,50", "€ 13,50", True),
+        ("fee", "Rp 12.500", "Rp 13.500", True),
+        ("fee", "499 kr", "479 kr", True),
+        ("fee", "人民币1299元", "人民币1399元", True),
+        ("width", "40 cm", "41 cm", True),
+        ("code", "FR-1001", "FR-1002", True),
+        ("fee", 12.5, 13.5, True),
+        ("fee", "printed in 2024", "printed in 2025", False),
+        ("fee", "12", "", False),
+        ("colour", "navy", "teal", True),
+        ("state", "navy", "teal", False),
     ],
 )
-def test_a_number_alone_differs_in_another_template(price: Any, other: Any, differ: bool) -> None:
+def test_a_number_or_an_offer_differs_in_another_template(
+    name: str, value: Any, other: Any, differ: bool
+) -> None:
     with Judge(options=Options(min_tokens=20)) as judge:
-        judge.judge(A, page(f"<p>red {price}"), {"colour": "red", "price": price})
-        verdict = judge.judge(B, BARE % f"red {other}", {"colour": "red", "price": other})
-    assert verdict.differing_fields == (("price",) if differ else ())
+        judge.judge(A, page(f"<p>red {value}"), {"top": "red", name: value})
+        verdict = judge.judge(B, BARE % f"red {other}", {"top": "red", name: other})
+    assert verdict.differing_fields == ((name,) if differ else ())
 
 
 PRINTED = "<title>Rope opens - Print</title><div><h1>Rope opens</h1>{}</div>"
