@@ -469,10 +469,10 @@ def _packed(
             names[byte] = name
             of_name.append(kept)
     values = b""
-    for byte, kept in sorted(by_byte.items()):
+    for byte, of_name in sorted(by_byte.items()):
         is_offer = _is_one_of(_OFFERS, names.get(byte, ""))
         marks = _ASKED_BIT * (byte in asked) | _TELLING_BIT * is_offer
-        values += bytes([byte]) + (_value_of(kept, marks) if kept else bytes(3))
+        values += bytes([byte]) + (_value_of(of_name, marks) if of_name else bytes(3))
     return bytes([flags, len(by_byte)]) + values, names
 
 

@@ -345,7 +345,8 @@ class Store(Protocol):
     def close(self) -> None:
         """Release the store; closing twice is fine."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """How many pages it holds, without those that this process has not confirmed."""
 
     def __enter__(self) -> Self:
         return self

@@ -236,7 +236,8 @@ class RedisStore(contract.Store):
 
     def __len__(self) -> int:
         hashes = [namespace.space.pages for namespace in self._namespaces()]
-        return sum(self._server.run([("HLEN", pages) for pages in hashes]))
+        count: int = sum(self._server.run([("HLEN", pages) for pages in hashes]))
+        return count - len(self._tentative_pages)
 
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:

@@ -264,7 +264,7 @@ class SqliteStore(Store):
         with self._access:
             self._refuse_another_file()
             count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
-            return count
+            return count - len(self._unconfirmed)
 
     def _refuse_another_file(self) -> None:
         """StoreError if the file was deleted, replaced or emptied since it was opened.
