@@ -64,7 +64,7 @@ def dedupe(
     :raises OptionsError: for bad options.
     :raises StoreError: if the store fails, or was made with other options.
     """
-    if isinstance(pages, (str, bytes)):
+    if isinstance(pages, (str, bytes, Mapping)):
         raise TypeError("pages must be a list or another iterable of pages, not one page")
     chosen = replace(options or Options(), **cast("dict[str, Any]", named))
     rows = pages.itertuples() if hasattr(pages, "itertuples") else pages

@@ -287,12 +287,12 @@ class DropMagnet:
     example: str  # URL of the first page that was dropped for it
     urls: tuple[int, ...] = ()  # hashes of the next ones; none from MAGNET_FROM on
 
-    def sentence(self, *, dry_run: bool = False) -> str:
+    def sentence(self, *, dry_run: bool = False, of_log: str = "") -> str:
         """What happened, and the command to look at it; not yet made printable."""
         did = "would be dropped" if dry_run else "were dropped"
         return (
             f"{self.dropped:,} pages of {self.host or 'no host'} {did} as near-duplicates of "
-            f"{self.twin_url}: look at `scrapy simhash explain {shlex.quote(self.example)}`"
+            f"{self.twin_url}: look at `scrapy simhash explain {shlex.quote(self.example)}{of_log}`"
         )
 
 

@@ -239,6 +239,8 @@ def _sums(record: Mapping[str, Any]) -> Iterator[Line]:
     rows = [("kept", _counted(record["kept"])), ("dropped", _counted(record["dropped"]))]
     if record["skipped"]:
         rows.append(("no pages", _counted(record["skipped"])))
+    if unjudged := record["kept"].get("unjudged"):
+        rows.append(("unjudged", f"{unjudged:,}: the column `fault` of the result says why"))
     if record["faults"]:
         rows.append(("unread", f"{_counted(record['faults'])}: see {record['unread']}"))
     rows += [("", ""), ("result", record["output"])]

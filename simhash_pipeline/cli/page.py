@@ -279,19 +279,20 @@ class ExplainCommand(Command):
         return 0
 
     def _last_line(self, logs: Iterable[Path], key: str) -> Drop | None:
-        """The last line of the URL, or of a list with a row that has it, in its spider's namespace.
+        """The last line of the URL, or of a list with a row that has it.
 
-        Of all spiders, if none is named.
+        In its spider's namespace or else in another; of all spiders, if none is named.
         """
         last, spider, url = None, self.arguments.spider, f"{self.arguments.url},"
+        newest = (False, "")
         for drop in chain.from_iterable(map(read_log, logs)):
             if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
             rows = chain.from_iterable(drop.rows.values())
-            is_its = page_key(drop.url) == key or any(url in f"{row}," for row in rows)
-            if is_its and (last is None or drop.time >= last.time):
+            if page_key(drop.url) == key or any(url in f"{row}," for row in rows):
                 options = Options.from_settings(settings_of_spider(drop.spider, self.settings))
-                last = drop if drop.namespace == options.namespace else last
+                when = (drop.namespace == options.namespace, drop.time)
+                newest, last = (when, drop) if when >= newest else (newest, last)
         return last
 
     def _line_stores(self, line: Drop | None) -> list[NamedStore]:
@@ -318,7 +319,7 @@ class ExplainCommand(Command):
             why = f", though near a stored page: {rejected.text}"
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
-        yield f"{verb} {minute(unix_seconds(line.time))} UTC by spider {line.spider}{why}."
+        yield f"{verb} {minute(unix_seconds(line.time))} UTC by {line.spider}{why}."
         yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
@@ -329,6 +330,8 @@ class ExplainCommand(Command):
                     break
         yield from _titles(a, b, verb.lower(), place)
         if a is not None:
+            if a.first_seen > unix_seconds(line.time):
+                yield "A has changed since: what is shown of it is how it is now."
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
             found_by = _NEAR if line.is_near_miss else line.reason
             for twin_url, rows in line.rows.items():
@@ -400,14 +403,14 @@ def _before(line: Drop | None) -> Iterator[Line]:
     """What an earlier line says of the page."""
     if line is not None and line.record != "changed":
         did = "kept it, though near a stored page" if line.is_near_miss else "dropped it"
-        yield f"Earlier, {minute(unix_seconds(line.time))} UTC, spider {line.spider} {did}."
+        yield f"Earlier, {minute(unix_seconds(line.time))} UTC, {line.spider} {did}."
     yield from _changed(line)
 
 
 def _changed(line: Drop | None) -> Iterator[Line]:
     if line is not None and line.changed:
         when = minute(unix_seconds(line.time))
-        yield f"Changed {when} UTC by spider {line.spider}: {', '.join(line.changed)}."
+        yield f"Changed {when} UTC by {line.spider}: {', '.join(line.changed)}."
 
 
 def _unknown(key: str, read: Sequence[str]) -> str:

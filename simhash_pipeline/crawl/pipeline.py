@@ -99,8 +99,11 @@ class SimhashPipeline:
         self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
-        # Of ITEM_FIELDS, those that no item had yet.
-        self._unseen_fields = {name.lstrip("+-") for name in options.item_fields or ()}
+        # Fields that no item had yet, and the settings that name them.
+        self._unseen_fields = {n.lstrip("+-"): "ITEM_FIELDS" for n in options.item_fields or ()}
+        named = {"HTML_FIELD": options.html_field, "CONTENT_FIELD": options.content_field}
+        own = {name: setting for setting, name in named.items() if name not in (None, "html")}
+        self._unseen_fields |= own
         self._last_new_url: str | None = None  # of the last page with new content
         self._urls_since: set[str] = set()  # of the pages that came after it
 
@@ -193,7 +196,8 @@ class SimhashPipeline:
                 self._stats.count("not_judged")
                 return
             url = source.url
-            self._unseen_fields.difference_update(adapter)
+            for name in self._unseen_fields.keys() & {*adapter}:
+                del self._unseen_fields[name]
             shared = await self._verdict_on(source, response)
             if self._stopping:  # a page that could not be forgotten may be its twin
                 self._stats.count("unjudged")
@@ -418,11 +422,8 @@ class SimhashPipeline:
                 "crawl fetches them again",
                 self._feeds.unstored,
             )
-        if self._unseen_fields:
-            self._stats.logger.warning(
-                "No item had the field %s (SIMHASH_ITEM_FIELDS)",
-                ", ".join(map(repr, sorted(self._unseen_fields))),
-            )
+        for name, setting in self._unseen_fields.items():
+            self._stats.logger.warning("No item had a field %r (SIMHASH_%s)", name, setting)
         with self._files:
             stored_pages = None
             try:

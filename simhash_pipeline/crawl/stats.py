@@ -56,7 +56,7 @@ class CrawlStats:
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._options = options
-        self._look = ""  # at the drop log, by this command
+        self._look = self._of_log = ""  # at the drop log: a command; and its option
         self._whose = " of all namespaces" * bool(options.namespace)  # the store's pages
         self._knows_responses = True
         self.logger = logging.LoggerAdapter(logging.getLogger(__name__), {"spider": crawler.spider})
@@ -93,6 +93,7 @@ class CrawlStats:
             name = "" if self._crawler.spider is None else self._crawler.spider.name
             is_found = self._options.drop_log == "auto" and drop_log.parent.name == DIRECTORY
             log = f"--spider {shlex.quote(name)}" if is_found else shlex.quote(str(drop_log))
+            self._of_log = "" if is_found else f" --log {log}"
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(earlier, name, self._options)):
                 said = "%s changed: this holds for pages judged from now on"
@@ -179,7 +180,7 @@ class CrawlStats:
             self.logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
                 "simhash/drop_magnets counts all)",
-                _shown(page.sentence(dry_run=self._options.keeps_twins)),
+                _shown(page.sentence(dry_run=self._options.keeps_twins, of_log=self._of_log)),
                 CAUSES,
                 _MAGNETS_WARNED,
             )
@@ -246,7 +247,7 @@ class CrawlStats:
         changed, unchanged = self._counts["changed"], self._counts["unchanged"]
         if changed:
             what = _listed(self._changes, most=_CHANGES_SHOWN)
-            said = f"{changed:,} of {changed + unchanged:,} known pages have changed{what}"
+            said = f"{changed:,} of {changed + unchanged:,} items of known pages have changed{what}"
             are_most = changed > max(unchanged, _MANY_CHANGED)
             level = logging.WARNING if are_most else logging.INFO
             self.logger.log(level, "%s", printable(said + _IF_UNEDITED * are_most))

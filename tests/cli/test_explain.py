@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_a_drop_is_explained_by_bits_and_words(simhash: Simhash, texts: Path) ->
     result = simhash(texts, "explain", "http://a.example/2#part")
     assert (result.returncode, result.stderr) == (0, "")
     told = result.stdout
-    assert "by spider items: main text near that of a kept page." in told
+    assert "by items: main text near that of a kept page." in told
     assert (
         "A  kept     http://a.example/1\n            A page\n"
         "B  dropped  http://a.example/2\n            A page\n"
@@ -162,7 +163,7 @@ def test_what_of_a_known_page_has_changed_is_named(simhash: Simhash, tmp_path: P
         crawl(tmp_path, [page(1, f"{STORY} {price} EUR", price=f"{price} EUR")])
     first, kept = simhash(tmp_path, "explain", "http://a.example/1").stdout.splitlines()[:2]
     assert first.startswith("Changed 20")
-    assert first.endswith(" UTC by spider items: price.")
+    assert first.endswith(" UTC by items: price.")
     assert kept.startswith("Kept ")
     listed = simhash(tmp_path, "dropped", "--kept", "--list").stdout
     assert listed == "http://a.example/1    changed: price\n"
@@ -185,7 +186,7 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE)
-    before = "Earlier, 2001-05-04 12:00 UTC, spider news dropped it.\nKept "
+    before = "Earlier, 2001-05-04 12:00 UTC, news dropped it.\nKept "
     assert told.stdout.startswith(before)
 
 
@@ -193,7 +194,7 @@ def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: 
     crawl(texts, [page(9, OTHER)], spider=LaterSpider)
     result = simhash(texts, "explain", "http://a.example/2")
     assert (result.returncode, result.stderr) == (0, "")
-    assert "by spider items" in result.stdout
+    assert "by items" in result.stdout
     assert simhash(texts, "explain", "http://a.example/9").stdout.startswith("Kept ")
     nowhere = simhash(texts, "explain", "http://a.example/none")
     assert (nowhere.returncode, nowhere.stdout) == (1, "")
@@ -347,7 +348,9 @@ def test_limits_that_did_not_decide_are_marked(
     assert re.search(rf"^sketch +{sketch[0]} of 128 bits +{sketch[1]}$", said, re.MULTILINE)
 
 
-def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
+def test_a_drop_of_another_namespace_is_told_of_only_where_there_is_none(
+    simhash: Simhash, tmp_path: Path
+) -> None:
     url = "http://a.example/2"
     drops = [drop(url=url, reason="thin"), drop(url=url, namespace="trial")]
     write_log(tmp_path / "log", drops)
@@ -355,6 +358,19 @@ def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: 
     assert "little text, and" in simhash(tmp_path, *arguments).stdout
     of_trial = (*arguments, "-s", "SIMHASH_NAMESPACE=trial")
     assert "main text near that of a kept page" in simhash(tmp_path, *of_trial).stdout
+    write_log(tmp_path / "log", [drop(url=url, namespace="other")])
+    assert "main text near that of a kept page" in simhash(tmp_path, *arguments).stdout
+
+
+def test_a_kept_page_that_has_changed_since_the_drop_is_told_of(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    said = "A has changed since: what is shown of it is how it is now.\n"
+    crawl(tmp_path, [page(1), page(2)])
+    assert said not in simhash(tmp_path, "explain", "http://a.example/2").stdout
+    with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
+        store.insert_many([replace(one, first_seen=one.first_seen + 9) for one in store.pages()])
+    assert said in simhash(tmp_path, "explain", "http://a.example/2").stdout
 
 
 def test_a_kept_page_without_a_line_names_the_fields_that_differ(
@@ -375,7 +391,7 @@ def test_a_near_miss_is_explained_by_its_line_where_no_store_holds_the_page(
     write_log(tmp_path / "log", [near_miss(spider="items"), near])
     explain = ("explain", "http://a.example/2", "--log", "log")
     assert (
-        "Kept 2026-05-04 12:00 UTC by spider items, though near a stored page: sketches differ: 20 "
+        "Kept 2026-05-04 12:00 UTC by items, though near a stored page: sketches differ: 20 "
         "of at most 18 bits.\n"
     ) in simhash(tmp_path, *explain).stdout
 

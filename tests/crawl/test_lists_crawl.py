@@ -169,7 +169,7 @@ def test_a_named_field_that_no_item_has_is_logged_at_the_end(tmp_path: Path) -> 
     settings = {**FROM_RESPONSE, "SIMHASH_ITEM_FIELDS": ("sku", "colour")}
     with served(lambda _: html("Runner", prose("shoe"), [])) as site:
         found = crawl_site(tmp_path, site, settings, Variants)
-    assert "No item had the field 'colour' (SIMHASH_ITEM_FIELDS)" in found.log
+    assert "No item had a field 'colour' (SIMHASH_ITEM_FIELDS)" in found.log
 
 
 PINNED = "a pinned offer"

@@ -375,7 +375,7 @@ def test_many_known_pages_that_changed_are_reported(tmp_path: Path) -> None:
         texts = [" ".join(f"site{n}word{i}" for i in range(90)) for n in range(21)]
         items = [page(n, f"{text} {visit}") for n, text in enumerate(texts)]
         result = crawl(tmp_path, items, at_once=100)
-        said = "21 of 21 known pages have changed (21: main text). If nobody edited"
+        said = "21 of 21 items of known pages have changed (21: main text). If nobody edited"
         assert (said in result.log) is warned
 
 
@@ -383,7 +383,7 @@ def test_the_log_names_what_changed_most(tmp_path: Path) -> None:
     for visit in (1, 2):
         items = [{**page(n, f"{OTHER} {n}", price=n * visit), "title": f"T{n}"} for n in range(2)]
         result = crawl(tmp_path, items, SIMHASH_ITEM_FIELDS=("price",))
-    assert "INFO: 1 of 2 known pages have changed (1: price)" in result.log
+    assert "INFO: 1 of 2 items of known pages have changed (1: price)" in result.log
 
 
 def test_an_edit_of_a_page_that_an_earlier_crawl_dropped_comes_out(tmp_path: Path) -> None:
