@@ -84,8 +84,9 @@ def test_a_page_is_read_when_it_is_asked_for() -> None:
 
 
 def test_one_page_is_no_list_of_pages() -> None:
-    with pytest.raises(TypeError, match="not one page"):
-        dedupe(STORY)
+    for one in (STORY, {"url": "http://a.example/1", "text": STORY}):
+        with pytest.raises(TypeError, match="not one page"):
+            dedupe(one)
 
 
 def test_options_are_checked_before_the_first_page() -> None:

@@ -40,6 +40,14 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
 
 
+def test_it_says_where_the_faults_of_unjudged_pages_are(simhash: Simhash, tmp_path: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "a.html").write_text("<p>One story", encoding="utf-8")
+    (tmp_path / "saved" / "b.html").touch()
+    result = simhash(tmp_path, "dedup", "saved", "-o", "kept.jsonl")
+    assert "unjudged  1: the column `fault` of the result says why\n" in result.stdout
+
+
 def test_without_its_extra_it_names_that_in_one_line(tmp_path: Path) -> None:
     write_json_lines(tmp_path / "items.jsonl", PAGES)
     (tmp_path / "duckdb.py").write_text("raise ModuleNotFoundError(name='duckdb')")

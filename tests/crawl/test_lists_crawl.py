@@ -166,10 +166,13 @@ def test_variants_of_one_text_all_come_out_by_a_field_of_their_items(tmp_path: P
 
 
 def test_a_named_field_that_no_item_has_is_logged_at_the_end(tmp_path: Path) -> None:
-    settings = {**FROM_RESPONSE, "SIMHASH_ITEM_FIELDS": ("sku", "colour")}
+    fields = {"SIMHASH_ITEM_FIELDS": ("sku", "colour"), "SIMHASH_HTML_FIELD": "pagina"}
+    settings = {**FROM_RESPONSE, **fields, "SIMHASH_CONTENT_FIELD": "sku"}
     with served(lambda _: html("Runner", prose("shoe"), [])) as site:
         found = crawl_site(tmp_path, site, settings, Variants)
     assert "No item had a field 'colour' (SIMHASH_ITEM_FIELDS)" in found.log
+    assert "No item had a field 'pagina' (SIMHASH_HTML_FIELD)" in found.log
+    assert "No item had a field 'sku'" not in found.log
 
 
 PINNED = "a pinned offer"

@@ -69,6 +69,13 @@ def test_a_dry_run_warns_of_pages_that_would_swallow_others(tmp_path: Path) -> N
     assert result.stats["simhash/drop_magnets"] == 1
 
 
+def test_the_warning_names_a_log_that_is_elsewhere(tmp_path: Path) -> None:
+    log = tmp_path / "drops.jsonl"
+    result, _ = crawl_of_copies(tmp_path, 20, SIMHASH_DROP_LOG=str(log))
+    (warning,) = lines_of(result, "WARNING: ")
+    assert f" --log {log}`. " in warning
+
+
 def test_ten_warnings_are_enough(tmp_path: Path) -> None:
     words = [" ".join(f"page{n}word{i}" for i in range(99)) for n in range(12)]
     items = [page(f"{n}/{copy}", words[n]) for n in range(12) for copy in range(21)]
