@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,30 +27,25 @@ from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.repeated_text import page_specific, template_of
 from simhash_pipeline.stores.contract import PageText, shown_url
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.file import release
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-from simhash_pipeline.verdict import Verdict
 
 ENDINGS = (".parquet", ".jsonl")
 # SQL on the tables `page` and `verdict` (parts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
-OF_PAGE = ("title", "content", "structure", "tokens")
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
-MEASURED = ", ".join(f"verdict.{name}" for name in parts.MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
         coalesce(verdict.group, page.position) AS group,
-        verdict.twin_url, {MEASURED}, page.content, page.structure, page.sketch,
-        page.title, page.tokens, page.time,
+        verdict.twin_url, {", ".join(f"verdict.{name}" for name in parts.MEASURES)},
+        page.content, page.structure, page.sketch, page.title, page.tokens, page.time,
         input.name AS input, page.number, page.fault
     FROM {JUDGED} JOIN input ON input.place = page.input
     ORDER BY page.position
@@ -126,22 +121,25 @@ def dedup(job: DedupJob) -> DedupResult:
 def _run(
     job: DedupJob, inputs: Mapping[str, Input], folder: Path, refuse_changed: Callable[[], None]
 ) -> DedupResult:
-    reading = _judged(job, inputs, folder)
-    refuse_changed()
-    whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
-    with parts.sql_on(folder) as engine:
-        engine.add_verdicts(list(inputs))
-        engine.write(RESULT, whole)
-        counts = [*engine.rows(COUNTS)]
-        write_drop_log(engine, log, job, counts)
-        if job.store is not None:
-            fill_store(engine, job.store, job.options, KEEP[job.keep][1])
-        if job.texts is not None:
-            write_texts(engine, job.texts)
-        if job.copies is not None:  # last, as it fails if a folder's copy exists
-            write_copies(engine, inputs, job.copies, refuse_changed)
+    whole, drops = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
+    # As of a spider with the result's name.
+    log = DropLog(drops, run=uuid.uuid4().hex, spider=job.to.stem, options=job.options)
+    with closing(log):
+        reading = _judged(job, inputs, folder, log)
+        refuse_changed()
+        with parts.sql_on(folder) as engine:
+            engine.add_verdicts(list(inputs))
+            engine.write(RESULT, whole)
+            counts = [*engine.rows(COUNTS)]
+            if job.store is not None:
+                fill_store(engine, job.store, job.options, KEEP[job.keep][1])
+            if job.texts is not None:
+                write_texts(engine, job.texts)
+            if job.copies is not None:  # last, as it fails if a folder's copy exists
+                write_copies(engine, inputs, job.copies, refuse_changed)
+        write_totals(log, counts)
     write_faults(reading.faults, job.faults)
-    log.replace(job.drop_log)
+    drops.replace(job.drop_log)
     whole.replace(job.to)
     return DedupResult(
         kept={one["reason"]: one["pages"] for one in counts if one["kept"]},
@@ -173,19 +171,22 @@ def _refuse_filled(url: str, options: Options) -> None:
             raise ArchiveError(f"store {shown_url(url)} has {pages:,} pages, {compared}")
 
 
-def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> parts.Reading:
+def _judged(
+    job: DedupJob, inputs: Mapping[str, Input], folder: Path, log: DropLog
+) -> parts.Reading:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
     keep_text = job.options.keep_text or job.texts is not None
     reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
     with parts.workers() as pool:
         written = reading.parts(pool)
         if job.keep == "first":  # one judge follows the readers
-            for _, drops in parts.judge_batches(parts.judgeable(written), folder, job.options):
+            rows = parts.judgeable(written)
+            for _, drops in parts.judge_batches(rows, folder, job.options, log):
                 reading.dropped += drops
         deque(written, maxlen=0)
         _refuse_nothing(job, inputs, reading)
         if job.keep != "first":
-            parts.judge_sorted(folder, job.options, job.keep, reading.pages)
+            parts.judge_sorted(folder, job.options, job.keep, reading.pages, log)
     give_back_memory()  # before DuckDB takes as much
     return reading
 
@@ -244,29 +245,13 @@ def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading
         raise ArchiveError(f"no page of {names} has a time{where}: {field}")
 
 
-def write_drop_log(engine: Engine, to: Path, job: DedupJob, counts: Sequence[Any]) -> None:
-    """Write the drop log, as of a spider with the result's name; `counts` are rows of COUNTS."""
-    to.unlink(missing_ok=True)
-    log = DropLog(to, run=uuid.uuid4().hex, spider=job.to.stem, options=job.options)
-    drops = f"""
-        SELECT page.key AS url, page.namespace, NOT verdict.kept AS dropped, verdict.reason,
-            verdict.rejected_by, verdict.fields AS differing_fields, {MEASURED},
-            twin.key AS twin_url, coalesce(left(twin.title, {TITLE_CHARS}), '') AS twin_title,
-            twin.time AS twin_first_seen, {", ".join(f"page.{name}" for name in OF_PAGE)}
-        FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-        WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
-    """
-    for row in engine.rows(drops):
-        title, *digits, tokens = map(row.pop, OF_PAGE)
-        content, structure = (None if each is None else int(each, 16) for each in digits)
-        page = PageFingerprint(content, structure, None, "", title, tokens or 0)
-        log.write(Verdict(**row), page)
-    for one in counts:
-        if one["reason"] != UNJUDGED:
-            log.count(one["reason"], kept=one["kept"], pages=one["pages"])
-    unjudged = [one for one in counts if one["reason"] == UNJUDGED]
-    log.write_run({one["reason"]: one["pages"] for one in unjudged})
-    log.close()
+def write_totals(log: DropLog, counts: Sequence[Mapping[str, Any]]) -> None:
+    """Write the log's last line; `counts` are rows of COUNTS."""
+    pages = {(one["reason"], one["kept"]): one["pages"] for one in counts}
+    unjudged = pages.pop((UNJUDGED, True), 0)
+    for (reason, is_kept), number in pages.items():
+        log.count(reason, kept=is_kept, pages=number)
+    log.write_run({UNJUDGED: unjudged} if unjudged else {})
 
 
 def write_faults(faults: Sequence[tuple[str, int, Fault]], to: Path) -> None:

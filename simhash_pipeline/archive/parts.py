@@ -30,11 +30,12 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import KEEP, Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.titles import TITLE_CHARS
@@ -81,9 +82,9 @@ ROWS_A_BATCH = 1_000
 KEPT_STORE = "kept.sqlite"  # of the judge, in the folder
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
-# The columns of ROWS that verdicts and KEEP depend on.
+# The columns of ROWS that verdicts, KEEP and the drop log depend on.
 JUDGED_BY = (
-    *("position", "url", "blocks", "item_names", "time", "text_chars", "is_canonical"),
+    *("position", "url", "blocks", "item_names", "time", "text_chars", "tokens", "is_canonical"),
     *STORED,
 )
 # Fields of a verdict that are columns of the result under the same names.
@@ -98,8 +99,6 @@ VERDICTS = pa.schema(
         ("twin_url", pa.string()),
         *((name, pa.int32()) for name in MEASURES[:3]),
         ("similarity", pa.float64()),
-        ("rejected_by", pa.string()),
-        ("fields", pa.list_(pa.string())),  # of their items, that differ
     ]
 )
 TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
@@ -296,9 +295,12 @@ def _utf8(text: str) -> str:
 
 
 def judge_rows(
-    batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
+    batches: Iterable[pa.RecordBatch],
+    options: Options,
+    store: SqliteStore,
+    log: DropLog | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The verdicts on rows, in their order.
+    """The verdicts on rows, in their order; drops and near misses are logged.
 
     The store must have no other user.
     """
@@ -306,12 +308,16 @@ def judge_rows(
     judge = Judge(store, options, repeats_since=0)
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("position", "blocks", "item_names"))
-        positions, blocks, names = columns
-        of_items = (dict(each or ()) for each in names)
-        pages = zip(stored_pages(batch), blocks, of_items, strict=True)
+        columns = ("position", "blocks", "item_names", "title", "tokens")
+        positions, blocks, names, titles, tokens = (batch.column(n).to_pylist() for n in columns)
+        of_items, pages = (dict(each or ()) for each in names), [*stored_pages(batch)]
         with store.batch():
-            verdicts = [judge.judge_stored(*page) for page in pages]
+            judged = zip(pages, blocks, of_items, strict=True)
+            verdicts = [judge.judge_stored(*page) for page in judged]
+        for verdict, page, title, count in zip(verdicts, pages, titles, tokens, strict=True):
+            if log is not None and (verdict.dropped or verdict.rejected_by):
+                read = PageFingerprint(page.content, page.structure, None, "", title, count)
+                log.write(verdict, read)
         rows = [_verdict_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
         yield pa.RecordBatch.from_pylist(rows, VERDICTS)
 
@@ -329,13 +335,11 @@ def _verdict_row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> di
         "twin": twin,
         "twin_url": None if twin is None else _utf8(verdict.twin_url or ""),
         **{name: getattr(verdict, name) for name in MEASURES},
-        "rejected_by": verdict.rejected_by,
-        "fields": verdict.differing_fields,
     }
 
 
 def judge_batches(
-    batches: Iterable[pa.RecordBatch], folder: Path, options: Options
+    batches: Iterable[pa.RecordBatch], folder: Path, options: Options, log: DropLog | None = None
 ) -> Iterator[tuple[int, int]]:
     """Judge rows in their order; writes verdicts and kept pages into the folder.
 
@@ -345,18 +349,20 @@ def judge_batches(
         SqliteStore(folder / KEPT_STORE) as store,
         pq.ParquetWriter(folder / "verdicts.parquet", VERDICTS) as file,
     ):
-        for verdicts in judge_rows(batches, options, store):
+        for verdicts in judge_rows(batches, options, store, log):
             file.write_batch(verdicts)
             yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
 
 
-def judge_sorted(folder: Path, options: Options, keep: str, pages: int) -> None:
+def judge_sorted(
+    folder: Path, options: Options, keep: str, pages: int, log: DropLog | None = None
+) -> None:
     """Judge the rows of the folder's parts in an order of KEEP; writes as `judge_batches`."""
     drops = 0
     with progress_bar("pages", pages, "judging") as advance, sql_on(folder) as engine:
         rows = engine.connection.sql(f"{TO_JUDGE} ORDER BY {KEEP[keep][1]}")
         batches = rows.to_arrow_reader(ROWS_A_BATCH)
-        for judged, dropped in judge_batches(batches, folder, options):
+        for judged, dropped in judge_batches(batches, folder, options, log):
             drops += dropped
             advance(judged, f"{drops:,} drops")
 
