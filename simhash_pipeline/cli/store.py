@@ -199,10 +199,6 @@ class ForgetCommand(Command):
                 forgotten = store.expire(time.time() - arguments.unseen, arguments.namespace)
             elif not (arguments.yes or _confirmed(named, store, arguments.namespace)):
                 return 1
-            elif arguments.namespace is None:
-                forgotten = store.expire(math.inf)
-                for namespace in {namespace for namespace, *_ in store.all_repeated_text()}:
-                    store.clear(namespace)
             else:
                 forgotten = store.clear(arguments.namespace)
             record = {"store": named.name, "forgotten": forgotten, "pages": len(store)}

@@ -302,9 +302,10 @@ class Store(Protocol):
         :return: how many pages.
         """
 
-    def clear(self, namespace: str) -> int:
-        """Remove all pages, visits, texts and repeated text of a namespace.
+    def clear(self, namespace: str | None = None) -> int:
+        """Remove all pages, visits, texts and repeated text.
 
+        :param namespace: theirs; None for all.
         :return: how many pages.
         """
 

@@ -149,7 +149,7 @@ class RedisStore(contract.Store):
 
     def expire(self, seen_before: float, namespace: str | None = None) -> int:
         gone, before = 0, layout.TIME.pack(seen_before)
-        for found in self._namespaces() if namespace is None else [self._namespace(namespace)]:
+        for found in self._namespaces(namespace):
             gone += found.remove_where(lambda page: page.seen_at < seen_before)
             for known in (found.space.texts, found.space.visits):
                 cursor = None
@@ -158,10 +158,11 @@ class RedisStore(contract.Store):
                     cursor = int(self._server.ask(*expire))
         return gone
 
-    def clear(self, namespace: str) -> int:
-        space = self._namespace(namespace).space
-        count, _ = self._server.run([("HLEN", space.pages), ("UNLINK", *space.all())])
-        return int(count)
+    def clear(self, namespace: str | None = None) -> int:
+        count = 0
+        for space in (found.space for found in self._namespaces(namespace)):
+            count += self._server.run([("HLEN", space.pages), ("UNLINK", *space.all())])[0]
+        return count
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         return self._namespace(namespace).repeated_text(host)
@@ -291,8 +292,10 @@ class RedisStore(contract.Store):
             raise emptied(self._server)
         return bytes(mark)
 
-    def _namespaces(self) -> list[RedisNamespace]:
-        """All of the store, with all that this process has confirmed."""
+    def _namespaces(self, name: str | None = None) -> list[RedisNamespace]:
+        """The one of this name, or all of the store, with all that this process has confirmed."""
+        if name is not None:
+            return [self._namespace(name)]
         self._usable()
         with self._confirming() as confirms:
             *_, names = self._server.run([*confirms, ("SMEMBERS", layout.NAMESPACES)])

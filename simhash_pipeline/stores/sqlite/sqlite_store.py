@@ -17,6 +17,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
+from math import inf
 from time import sleep
 from typing import TYPE_CHECKING, TypeVar
 
@@ -190,14 +191,11 @@ class SqliteStore(Store):
         self._pack_again()
         return gone
 
-    def clear(self, namespace: str) -> int:
+    def clear(self, namespace: str | None = None) -> int:
         with self._transaction():
-            count = 0
-            for table in ("text", "visit", "repeated_text", "page"):
-                statement = f"DELETE FROM {table} WHERE namespace = ?"
-                count = self._cursor.execute(statement, (namespace,)).rowcount
-        self._pack_again()
-        return count
+            statement = "DELETE FROM repeated_text WHERE namespace = ifnull(?, namespace)"
+            self._cursor.execute(statement, (namespace,))
+        return self.expire(inf, namespace)
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
         with self._access:
