@@ -17,7 +17,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ def progress(things: Iterable[T], unit: str, total: int | None = None) -> Iterat
 def progress_bar(
     unit: str, total: int | None = None, description: str = ""
 ) -> Iterator[Callable[..., object]]:
-    """What to call with each number of things done, and a note; the unit "B" is for bytes.
+    """What to call with each number of things done, and a note.
 
     The bar is drawn on stderr, if that is a terminal, after a moment, and removed at the end.
     """
@@ -115,9 +115,9 @@ def progress_bar(
         return
     shown = _progress(unit)
     task = shown.add_task(printable(description), total=total, note="")
-    done, draw_at = 0, time.monotonic() + SHOW_AFTER_SECS
+    done, draw_at = 0.0, time.monotonic() + SHOW_AFTER_SECS
 
-    def advance(number: int, note: str = "") -> None:
+    def advance(number: float, note: str = "") -> None:
         nonlocal done, draw_at
         done += number
         if time.monotonic() > draw_at:
@@ -135,13 +135,11 @@ def _progress(unit: str) -> Progress:
     from rich import progress as rich
     from rich.console import Console
 
-    counts: list[ProgressColumn] = [rich.DownloadColumn(binary_units=True)]
-    if unit != "B":
-        counts = [rich.MofNCompleteColumn(), rich.TextColumn(unit, markup=False)]
     return rich.Progress(
         rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
-        *counts,
+        rich.MofNCompleteColumn(),
+        rich.TextColumn(unit, markup=False),
         rich.TextColumn("{task.fields[note]}", markup=False),
         rich.TimeRemainingColumn(),
         rich.TextColumn("left", markup=False),

@@ -140,10 +140,10 @@ def test_a_progress_bar_has_a_note_and_the_time_left(monkeypatch: pytest.MonkeyP
     terminal = a_terminal(monkeypatch)
     monkeypatch.setattr("simhash_pipeline.terminal.SHOW_AFTER_SECS", -1.0)
     monkeypatch.setenv("COLUMNS", "110")
-    with progress_bar("B", 9) as advance:
+    with progress_bar("files", 9) as advance:
         advance(1, "3 pages, 2 drops")
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
-    assert re.search(r"1/9 bytes 3 pages, 2 drops \S+ left", plain)
+    assert re.search(r"1/9 files 3 pages, 2 drops \S+ left", plain)
 
 
 def test_work_of_a_moment_has_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:

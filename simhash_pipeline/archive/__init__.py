@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from simhash_pipeline.page.source import Source
 
@@ -58,13 +58,8 @@ class Input(Protocol):
     Its methods raise ArchiveError if nothing in it can be read.
     """
 
-    unit: ClassVar[str]  # of progress, such as "B" for bytes
-
-    def total(self) -> int:
-        """The size of the archive in that unit."""
-
-    def read(self) -> Iterator[tuple[Record, int]]:
-        """The records, each with how much of the total is read so far."""
+    def read(self) -> Iterator[tuple[Record, float]]:
+        """The records, each with how much of the archive is read so far, 0-1."""
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copy the archive except the records of these numbers to a new file or folder."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import msgspec
 
@@ -44,22 +44,18 @@ class Feed:
     path: Path
     options: Options
     time_field: str | None = None
-    unit: ClassVar[str] = "B"
 
-    def total(self) -> int:
-        return self.path.stat().st_size
-
-    def read(self) -> Iterator[tuple[Record, int]]:
-        number = 0
+    def read(self) -> Iterator[tuple[Record, float]]:
+        number, size = 0, self.path.stat().st_size
         with self.path.open("rb") as file:
             items = (item for _, item in self._rows(file) if item is not None)
             try:
                 for number, item in enumerate(items, 1):
                     page = item_page(item, f"item {number:,}", self.options, self.time_field)
-                    yield page, file.tell()
+                    yield page, file.tell() / size
             except CUT_SHORT as error:
                 message = f"the file is cut short within it: {error}"
-                yield Fault("truncated", message, f"item {number + 1:,}"), file.tell()
+                yield Fault("truncated", message, f"item {number + 1:,}"), 1.0
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other rows byte for byte; an incomplete last one is left out."""

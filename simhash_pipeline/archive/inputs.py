@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from simhash_pipeline.archive import INPUTS, Fault, Input, Page, Record, Skipped
 from simhash_pipeline.archive.feeds import Feed, feed_kind
@@ -28,7 +27,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
     path, kind = Path(name), feed_kind(Path(name))
     try:
         if path.is_dir():
-            if not (folder := Folder(path)).total():
+            if not (folder := Folder(path)).files():
                 rule = "no file's name in it ends in .html or its like"
                 raise ArchiveError(f"{path} holds no page: {rule}")
             return folder
@@ -52,19 +51,15 @@ class Folder:
     """
 
     path: Path
-    unit: ClassVar[str] = "files"
 
-    def total(self) -> int:
-        return len(self.files())
-
-    def read(self) -> Iterator[tuple[Record, int]]:
+    def read(self) -> Iterator[tuple[Record, float]]:
         files = self.files()
         others = {*self._all_files()}.difference(files)
         for number, file in enumerate(files, 1):
-            yield _file_page(file), number
+            yield _file_page(file), number / len(files)
         for file in others:
             if "/." not in f"/{file.relative_to(self.path).as_posix()}":  # hidden, as our parts
-                yield Skipped(file.suffix or "no suffix"), len(files)
+                yield Skipped(file.suffix or "no suffix"), 1.0
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the whole folder, other files too, without links, pipes and sockets."""

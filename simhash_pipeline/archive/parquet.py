@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,19 +33,16 @@ class ParquetPages:
     path: Path
     options: Options
     time_field: str | None = None
-    unit: ClassVar[str] = "rows"
 
-    def total(self) -> int:
-        return int(self._opened().metadata.num_rows)
-
-    def read(self) -> Iterator[tuple[Record, int]]:
+    def read(self) -> Iterator[tuple[Record, float]]:
         file = self._opened()
         there = {column.name: str(column.type) for column in file.schema_arrow}
         columns = page_columns(self.path, there, self.options, self.time_field)
         batches = self._batches(file, columns)
         found = chain.from_iterable(rows(batch, self.time_field) for batch in batches)
         for number, row in enumerate(found, 1):
-            yield item_page(row, f"row {number:,}", self.options, self.time_field), number
+            page = item_page(row, f"row {number:,}", self.options, self.time_field)
+            yield page, number / file.metadata.num_rows
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Writes the other rows, with all columns and the file's metadata."""

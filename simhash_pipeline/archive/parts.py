@@ -193,11 +193,11 @@ class Reading:
     def _numbered(self) -> Iterator[Numbered]:
         """All pages, with a progress bar where stderr is a terminal."""
         for place, (name, archive) in enumerate(self.inputs.items()):
-            last = 0
-            with progress_bar(archive.unit, archive.total(), Path(name).name) as advance:
+            last = 0.0
+            with progress_bar("%", 100, Path(name).name) as advance:
                 for number, (record, at) in enumerate(archive.read(), 1):
                     drops = f", {self.dropped:,} drops" if self.dropped else ""
-                    advance(at - last, f"{self.pages:,} pages{drops}")
+                    advance(100 * (at - last), f"{self.pages:,} pages{drops}")
                     last = at
                     if isinstance(record, Fault):
                         self.faults.append((name, number, record))

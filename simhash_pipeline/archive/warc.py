@@ -16,7 +16,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, BinaryIO
 
 from w3lib.encoding import http_content_type_encoding
 from warcio.archiveiterator import ArchiveIterator
@@ -105,13 +105,10 @@ class WarcFile:
 
     path: Path
     max_page_bytes: int = sys.maxsize >> 1  # a longer page is read to a byte more
-    unit: ClassVar[str] = "B"
 
-    def total(self) -> int:
-        return self.path.stat().st_size
-
-    def read(self) -> Iterator[tuple[Record, int]]:
-        return ((record, end) for record, _, end in self._records())
+    def read(self) -> Iterator[tuple[Record, float]]:
+        size = self.path.stat().st_size
+        return ((record, end / size) for record, _, end in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other records byte for byte, the requests of all pages too."""
@@ -125,7 +122,7 @@ class WarcFile:
 
     def _records(self) -> Iterator[tuple[Record, int, int]]:
         """The records, each with its first byte and that behind its last."""
-        size = self.total()
+        size = self.path.stat().st_size
         if not size:
             return
         with self.path.open("rb") as file:

@@ -36,7 +36,7 @@ def test_a_warc_file_is_told_by_its_name(tmp_path: Path) -> None:
 def test_what_is_no_parquet_file_is_an_archive_error(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("text")
     with pytest.raises(ArchiveError, match=r"a\.parquet is not a Parquet file"):
-        open_input(str(tmp_path / "a.parquet"), Options()).total()
+        list(open_input(str(tmp_path / "a.parquet"), Options()).read())
 
 
 def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
@@ -44,10 +44,10 @@ def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
         pa.Table.from_pylist([{**page, "at": 9.5} for page in PAGES]), tmp_path / "a.parquet"
     )
     archive = open_input(str(tmp_path / "a.parquet"), Options(), "at")
-    found = [record for record, _ in archive.read()]
+    found, shares = zip(*archive.read(), strict=True)
     pages = [(page.source.url, page.time) for page in found if isinstance(page, Page)]
     assert pages == [(url, 9.5) for url in URLS]
-    assert archive.total() == 4
+    assert shares == (0.25, 0.5, 0.75, 1)
 
 
 @pytest.mark.parametrize(
