@@ -3,11 +3,9 @@
 Pages that may be compared come to one partition, sorted, where the judge of parts.py has a store
 of its own: that is one partition for all pages, or with SCOPE = "site" one for some sites.
 
-spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
+A job that spark-submit is given calls `dedup_on_cluster`.
 """
 
-import argparse
-import json
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,6 @@ from simhash_pipeline.archive import KEEP, parts
 from simhash_pipeline.archive.dedup import COUNTS, RESULT
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.parquet import page_columns, rows
-from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
@@ -60,25 +57,6 @@ def dedup_on_cluster(
     place = context._jvm.org.apache.hadoop.fs.Path(f"{to}.parts")
     place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
     return counted
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("source", help="Parquet files with the columns url and html")
-    parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
-    parser.add_argument("--keep", choices=KEEP, default="first")
-    parser.add_argument("--time-field")
-    parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
-    given = parser.parse_args()
-    try:
-        options = Options.from_settings(dict(one.split("=", 1) for one in given.set))
-        counted = dedup_on_cluster(
-            given.source, given.to, options, keep=given.keep, time_field=given.time_field
-        )
-    except (SimhashError, ValueError) as error:
-        parser.error(str(error))
-    for row in counted:
-        print(json.dumps(row))
 
 
 def _pages(pages: DataFrame, files: DataFrame, names: list[str]) -> DataFrame:
@@ -125,7 +103,3 @@ def judged(
 def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
     with TemporaryDirectory() as folder, SqliteStore(Path(folder, "kept.sqlite")) as store:
         yield from parts.judge_rows(batches, options, store)
-
-
-if __name__ == "__main__":
-    main()

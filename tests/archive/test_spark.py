@@ -6,7 +6,6 @@ Jobs run under CI alone: Java takes longer to start than they take.
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import runpy
 import shutil
@@ -19,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.errors import ArchiveError, OptionsError
 from tests.archive.archives import KEPT, PAGES, products
 from tests.archive.engines import crowd, outcome, write_rows
 from tests.skipping import skip_aloud
@@ -146,33 +145,26 @@ def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
         )
 
 
-def test_wrong_options_are_told_before_spark_is_begun(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_options_are_told_before_spark_is_begun() -> None:
     on_spark = pytest.importorskip("simhash_pipeline.archive.on_spark")
-    given = ["on_spark", "nothing.parquet", "out.parquet", "-s", "SIMHASH_EXTRACTOR=nowhere.text"]
-    monkeypatch.setattr(sys, "argv", given)
-    with pytest.raises(SystemExit) as stop:
-        on_spark.main()
-    assert stop.value.code == 2
-    last = capsys.readouterr().err.splitlines()[-1]
-    assert "error: SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded" in last
+    options = Options(extractor="nowhere.text")
+    with pytest.raises(OptionsError, match=r"'nowhere.text'; it can't be loaded"):
+        on_spark.dedup_on_cluster("nothing.parquet", "out.parquet", options)
 
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("spark")
-def test_the_job_works_as_the_file_that_spark_submit_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It runs in the session that is there, as spark-submit has made one."""
-    from simhash_pipeline.archive import on_spark
-
+def test_a_job_runs_in_the_session_that_spark_submit_has_made(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "pages.parquet")
-    given = [f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"]
-    given += ["--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"]
-    monkeypatch.setattr(sys, "argv", [on_spark.__file__, *given])
-    runpy.run_path(on_spark.__file__, run_name="__main__")
-    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
+    job = f"""
+from simhash_pipeline import Options
+from simhash_pipeline.archive.on_spark import dedup_on_cluster
+
+pages, to = "{tmp_path}/pages.parquet", "{tmp_path}/out.parquet"
+counted = dedup_on_cluster(pages, to, Options(min_tokens=500), keep="shortest-url")
+"""
+    (tmp_path / "job.py").write_text(job)
+    assert runpy.run_path(str(tmp_path / "job.py"), run_name="__main__")["counted"] == [
         {"kept": False, "reason": "thin", "pages": 2, "item_values": 0},
         {"kept": True, "reason": "thin", "pages": 2, "item_values": 0},
     ]
