@@ -227,9 +227,9 @@ class DropLog:
         self._kept_lines += takes
         return takes
 
-    def count(self, reason: str, *, kept: bool, pages: int = 1) -> None:
-        """Add this many pages with the same verdict to the run's totals."""
-        (self._kept if kept else self._dropped)[reason] += pages
+    def count(self, reason: str, *, kept: bool) -> None:
+        """Add a page with this verdict to the run's totals."""
+        (self._kept if kept else self._dropped)[reason] += 1
 
     def write_run(self, errors: Mapping[str, int]) -> None:
         """Append the totals of a run with any page; `errors` counts unjudged pages by kind."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -137,7 +136,8 @@ def _run(
                 write_texts(engine, job.texts)
             if job.copies is not None:  # last, as it fails if a folder's copy exists
                 write_copies(engine, inputs, job.copies, refuse_changed)
-        write_totals(log, counts)
+        unjudged = sum(one["pages"] for one in counts if one["reason"] == UNJUDGED)
+        log.write_run({UNJUDGED: unjudged} if unjudged else {})
     write_faults(reading.faults, job.faults)
     drops.replace(job.drop_log)
     whole.replace(job.to)
@@ -243,15 +243,6 @@ def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading
         where = f" in {job.time_field!r}" if job.time_field else ""
         field = "name the field that holds it, --time-field"
         raise ArchiveError(f"no page of {names} has a time{where}: {field}")
-
-
-def write_totals(log: DropLog, counts: Sequence[Mapping[str, Any]]) -> None:
-    """Write the log's last line; `counts` are rows of COUNTS."""
-    pages = {(one["reason"], one["kept"]): one["pages"] for one in counts}
-    unjudged = pages.pop((UNJUDGED, True), 0)
-    for (reason, is_kept), number in pages.items():
-        log.count(reason, kept=is_kept, pages=number)
-    log.write_run({UNJUDGED: unjudged} if unjudged else {})
 
 
 def write_faults(faults: Sequence[tuple[str, int, Fault]], to: Path) -> None:

@@ -300,7 +300,7 @@ def judge_rows(
     store: SqliteStore,
     log: DropLog | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The verdicts on rows, in their order; drops and near misses are logged.
+    """The verdicts on rows, in their order; counted, and drops and near misses logged.
 
     The store must have no other user.
     """
@@ -314,10 +314,12 @@ def judge_rows(
         with store.batch():
             judged = zip(pages, blocks, of_items, strict=True)
             verdicts = [judge.judge_stored(*page) for page in judged]
-        for verdict, page, title, count in zip(verdicts, pages, titles, tokens, strict=True):
-            if log is not None and (verdict.dropped or verdict.rejected_by):
-                read = PageFingerprint(page.content, page.structure, None, "", title, count)
-                log.write(verdict, read)
+        if log is not None:
+            for verdict, page, title, count in zip(verdicts, pages, titles, tokens, strict=True):
+                log.count(verdict.reason, kept=not verdict.dropped)
+                if verdict.dropped or verdict.rejected_by:
+                    read = PageFingerprint(page.content, page.structure, None, "", title, count)
+                    log.write(verdict, read)
         rows = [_verdict_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
         yield pa.RecordBatch.from_pylist(rows, VERDICTS)
 

@@ -237,7 +237,7 @@ def test_a_job_that_is_stopped_leaves_nothing_but_the_earlier_result(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("simhash_pipeline.archive.dedup.write_totals", stopped)
+    monkeypatch.setattr("simhash_pipeline.archive.dedup.write_faults", stopped)
     with pytest.raises(KeyboardInterrupt):
         dedup(job(tmp_path, source))
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
