@@ -90,15 +90,16 @@ class Pair(NamedTuple):
         yield "shared notice", titles.share_a_notice(page, other)
         # A short text that two sites share names no page.
         yield "title", page.content is None and not of_one_site and page.title != other.title
-        if not has_its_text:
+        if not has_its_text or of_one_site:
             words = self.repeated_words()
-            are_letters = titles.are_form_letters(
-                page, other, on_one_site=of_one_site, repeated=words
+            yield (
+                "title",
+                titles.are_form_letters(page, other, on_one_site=of_one_site, repeated=words),
             )
+        if not has_its_text:
             # A wall shows a request's number at addresses of all kinds; an article's second address
             # is in another folder, mostly.
-            are_coded = titles.have_two_codes(page, other) and page.folder == other.folder
-            yield "title", are_letters or are_coded
+            yield "title", titles.have_two_codes(page, other) and page.folder == other.folder
         yield "title", self.are_two_subjects() and not self._is_one_text()
         if not has_its_text:
             yield "page-specific text", self.specific_texts_differ()

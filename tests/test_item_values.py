@@ -998,6 +998,19 @@ def test_shells_are_told_apart_by_what_their_data_says(
             assert (copy.dropped, copy.twin_url) == (True, f"{A}/{n}")
 
 
+def test_jobs_of_one_scraped_text_are_two_if_title_and_page_name_two_places() -> None:
+    """Though what was scraped is equal, the heading too."""
+    advert = f"<p>{SHOE} {LONG_STORY[0]} {LONG_STORY[1]} {LONG_STORY[2]} {LONG_STORY[3]}"
+    item = {"title": "Nurse", "text": advert.removeprefix("<p>")}
+    verdicts = []
+    with Judge() as judge:
+        for place in ("Arlen", "Esker", "Arlen"):
+            html = f"<title>Nurse, {place}</title><main><h1>Nurse</h1><p>Place of work: {place}</p>{advert}"
+            url = f"http://a.example/{place}-{len(verdicts)}"
+            verdicts.append(judge.judge(url, html, item).reason)
+    assert verdicts == ["new", "near miss", "item"]
+
+
 def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -> None:
     """As of an API, which gives two shoes one description."""
     shell = "<title>App</title><p>Loading</p>"
