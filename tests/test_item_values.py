@@ -1005,7 +1005,8 @@ def test_jobs_of_one_scraped_text_are_two_if_title_and_page_name_two_places() ->
     verdicts = []
     with Judge() as judge:
         for place in ("Arlen", "Esker", "Arlen"):
-            html = f"<title>Nurse, {place}</title><main><h1>Nurse</h1><p>Place of work: {place}</p>{advert}"
+            shown = f"<h1>Nurse</h1><p>Place of work: {place}</p>{advert}"
+            html = f"<title>Nurse, {place}</title><main>{shown}"
             url = f"http://a.example/{place}-{len(verdicts)}"
             verdicts.append(judge.judge(url, html, item).reason)
     assert verdicts == ["new", "near miss", "item"]
