@@ -1002,7 +1002,7 @@ def test_jobs_of_one_scraped_text_are_two_if_title_and_page_name_two_places() ->
     """Though what was scraped is equal, the heading too."""
     advert = f"<p>{SHOE} {LONG_STORY[0]} {LONG_STORY[1]} {LONG_STORY[2]} {LONG_STORY[3]}"
     item = {"title": "Nurse", "text": advert.removeprefix("<p>")}
-    verdicts = []
+    verdicts: list[str] = []
     with Judge() as judge:
         for place in ("Arlen", "Esker", "Arlen"):
             shown = f"<h1>Nurse</h1><p>Place of work: {place}</p>{advert}"
