@@ -92,6 +92,7 @@ _PIECED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 is_pieced = re.compile(f"[{_PIECED}]").match  # whether a word is a piece: it may begin anywhere
 _VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
+_LONGEST = "\ufdfa"  # becomes eighteen characters, by itself: a page of it has thirty million
 _TITLE_WORD = re.compile(
     "|".join(f"((?:{part})+)" for part, _ in _PIECES)
     + rf"|\d+(?:[.:/_-]\d+)*(?![^\W_])|(?:[^\W_{_PIECED}][{MARKS}]*)+|[+*%=<>!~^&#@$]+"
@@ -153,6 +154,11 @@ def _composed(text: str) -> str:
     text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
     if marks := "".join(filter(_is_mark, set(text))):
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    said = _spelling(text.replace(_LONGEST, _NON_JOINER))  # none is left
+    return said.replace(_NON_JOINER, _spelling(_LONGEST))
+
+
+def _spelling(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_by_code())
 
 
