@@ -60,37 +60,41 @@ static double unknown_weight;
 static double first_weights[HAN_COUNT]; /* of words of one character */
 static double start_p[4], trans_p[4][4], emit_p[HAN_COUNT][4]; /* states B, M, E, S */
 
-/* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
+/* ---- sums of votes: those of 64 bits at once, four hashes at a time */
 
 typedef struct {
-    uint64_t count, lanes[8], ayes[64];
-    int pending;
+    uint64_t count, held[4], ayes[64]; /* ayes: bit i of each of the 64 sums in word i */
 } Votes;
 
-static uint64_t spread[256]; /* bit i of a byte as byte i */
+/* Adds two words to a bit of each sum; what is carried. */
+static inline uint64_t carried(uint64_t *ayes, uint64_t a, uint64_t b) {
+    uint64_t one = *ayes ^ a, carry = (*ayes & a) | (one & b);
+    *ayes = one ^ b;
+    return carry;
+}
 
-static void votes_empty(Votes *votes) {
-    for (int lane = 0; lane < 8; lane++) {
-        for (int bit = 0; bit < 8; bit++)
-            votes->ayes[8 * lane + bit] += votes->lanes[lane] >> 8 * bit & 255;
-        votes->lanes[lane] = 0;
-    }
-    votes->pending = 0;
+static void votes_count(Votes *votes) {
+    uint64_t *ayes = votes->ayes, *held = votes->held, twos = carried(ayes, held[0], held[1]);
+    uint64_t carry = carried(ayes + 1, twos, carried(ayes, held[2], held[3]));
+    for (ayes += 2; carry; ayes++) carry = carried(ayes, carry, 0);
+    memset(held, 0, sizeof votes->held);
 }
 
 static inline void votes_add(Votes *votes, uint64_t hash) {
-    for (int lane = 0; lane < 8; lane++) votes->lanes[lane] += spread[hash >> 8 * lane & 255];
-    votes->count++;
-    if (++votes->pending == 255) votes_empty(votes);
+    votes->held[votes->count & 3] = hash;
+    if ((++votes->count & 3) == 0) votes_count(votes);
 }
 
 /* The bits with more ayes than noes. */
 static uint64_t votes_bits(Votes *votes) {
-    uint64_t bits = 0;
-    votes_empty(votes);
-    for (int bit = 0; bit < 64; bit++)
-        if (2 * votes->ayes[bit] > votes->count) bits |= 1ull << bit;
-    return bits;
+    uint64_t more = 0, equal = ~0ull;
+    votes_count(votes);
+    for (int bit = 63; bit >= 0; bit--) { /* is the sum more than half of the votes? */
+        uint64_t half = votes->count / 2 >> bit & 1 ? ~0ull : 0, ayes = votes->ayes[bit];
+        more |= equal & ayes & ~half;
+        equal &= ~(ayes ^ half);
+    }
+    return more;
 }
 
 /* ---- dictionary and hidden Markov model */
@@ -255,7 +259,11 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece, const uint32_t *table) {
         uint32_t c = PyUnicode_READ(width, data, i);
         int is_pictograph = c >= 0x1F300 && c < 0x1FB00; /* to itself, whatever stands beside it */
         uint32_t folded = c < BMP ? table[c] : is_pictograph ? c : (uint32_t)ASK;
-        if (folded < ELLIPSIS) {
+        if (folded < SECOND) { /* most, which change nothing */
+            marks = rank = 0;
+            first = folded & FIRST;
+            text[count++] = folded & (FIRST - 1);
+        } else if (folded < ELLIPSIS) {
             marks = folded >> RANK_SHIFT ? marks + 1 : 0;
             if ((folded >> RANK_SHIFT && folded >> RANK_SHIFT < rank) || marks > MAX_MARKS || (folded & SECOND && first))
                 return UNKNOWN_CHARACTER; /* to be sorted, left out or composed */
@@ -547,14 +555,16 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 #define NONE 255
 #define DIGIT_BITS 8 /* most pages have some thousand windows: a table of more digits takes longer */
 #define DIGITS (1 << DIGIT_BITS)
+#define FEW_ENTRIES 2048
 
 typedef struct {
     uint32_t rank, block;
 } Entry;
 
-/* Sorts by rank, in linear time, with `other` for room; entries of one rank stay in order. */
+/* Sorts by rank, in linear time, with `other` for room; entries of one rank stay in order.
+ * Few are all but sorted by half of their digits. */
 static void sort_by_rank(Entry *entries, Entry *other, size_t count) {
-    for (int shift = 0; shift < 32; shift += DIGIT_BITS) {
+    for (int shift = count > FEW_ENTRIES ? 0 : 2 * DIGIT_BITS; shift < 32; shift += DIGIT_BITS) {
         uint32_t places[DIGITS] = {0}, place = 0;
         Entry *from = entries;
         for (size_t i = 0; i < count; i++) places[from[i].rank >> shift & (DIGITS - 1)]++;
@@ -567,6 +577,11 @@ static void sort_by_rank(Entry *entries, Entry *other, size_t count) {
             other[places[from[i].rank >> shift & (DIGITS - 1)]++] = from[i];
         entries = other;
         other = from;
+    }
+    for (size_t i = 1, at; i < count; i++) {
+        Entry entry = entries[i];
+        for (at = i; at && entries[at - 1].rank > entry.rank; at--) entries[at] = entries[at - 1];
+        entries[at] = entry;
     }
 }
 
@@ -945,8 +960,5 @@ PyMODINIT_FUNC PyInit__kernel(void) {
 #ifdef Py_GIL_DISABLED /* tables are static, and written when they are first needed, in any thread */
     if (module != NULL) PyUnstable_Module_SetGIL(module, Py_MOD_GIL_USED);
 #endif
-    for (int byte = 0; byte < 256; byte++)
-        for (int bit = 0; bit < 8; bit++)
-            if (byte >> bit & 1) spread[byte] |= 1ull << 8 * bit;
     return module;
 }
