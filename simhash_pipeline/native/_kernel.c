@@ -30,6 +30,7 @@ enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
 #define SECOND (1u << 23)
 #define RANK_SHIFT 24
 #define MAX_MARKS 30
+#define LINE_ROOM 128
 /* Answers of `hashed` that are no length. */
 enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
 
@@ -279,7 +280,6 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece, const uint32_t *table) {
     return count;
 }
 
-PyDoc_STRVAR(spelled_doc, "spelled(text, table): folded so; None if a character depends on others.");
 static PyObject *spelled(PyObject *module, PyObject *args) {
     PyObject *text, *answer = NULL;
     const char *table;
@@ -335,7 +335,6 @@ static int has_run(const uint32_t *text, Py_ssize_t count) {
     return 0;
 }
 
-PyDoc_STRVAR(hashed_doc, "hashed(piece, folded, by_jieba, most): its folded length, and hashes; or -1, -2.");
 static PyObject *hashed(PyObject *module, PyObject *args) {
     PyObject *piece, *made;
     int is_folded, by_jieba;
@@ -369,7 +368,6 @@ static inline uint64_t ngram(const uint64_t *words, size_t size) {
     return hash;
 }
 
-PyDoc_STRVAR(content_doc, "content(hashes, sizes): 64 bits; None without an n-gram.");
 static PyObject *content(PyObject *module, PyObject *args) {
     PyObject *given, *sizes;
     Votes votes = {0};
@@ -388,7 +386,6 @@ static PyObject *content(PyObject *module, PyObject *args) {
     return PyLong_FromUnsignedLongLong(votes_bits(&votes));
 }
 
-PyDoc_STRVAR(sketch_doc, "sketch(hashes, size): 128 bits; None without an n-gram.");
 static PyObject *sketch(PyObject *module, PyObject *args) {
     PyObject *given;
     Py_ssize_t size, count;
@@ -436,7 +433,6 @@ static void set_kinds(const uint8_t *ranges, Py_ssize_t size, int kind) {
     }
 }
 
-PyDoc_STRVAR(set_tables_doc, "set_tables(unspaced, marks, folds, salt, max_run, max_folded): 4 bytes a character.");
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     const char *unspaced, *marks, *folded;
     Py_ssize_t unspaced_size, marks_size, folded_size;
@@ -509,7 +505,6 @@ static double weight_of(double count, double total) {
     return count > 0 ? log(count) - log(total) : NO_WORD;
 }
 
-PyDoc_STRVAR(load_dictionary_doc, "load_dictionary(lines, start, trans, emit): jieba's, doubles by B, M, E, S.");
 static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
@@ -623,7 +618,6 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): the sample, hashes of its blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
@@ -754,7 +748,6 @@ static PyObject *near_of(PyObject *text, Py_ssize_t at, Py_ssize_t end, PyObject
     return count < 0 ? NULL : PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, from, count < most ? count : most);
 }
 
-PyDoc_STRVAR(places_doc, "places(words, kinds, text, rest, most): as titles.py's _places.");
 static PyObject *places(PyObject *module, PyObject *args) {
     PyObject *words, *texts[2], *found;
     const char *kinds;
@@ -785,7 +778,6 @@ static PyObject *places(PyObject *module, PyObject *args) {
 
 /* ---- the sentences of a text: see page/fingerprint.py */
 
-PyDoc_STRVAR(sentences_doc, "sentences(text, stops): as fingerprint.py's sentences.");
 static PyObject *sentences(PyObject *module, PyObject *args) {
     PyObject *text, *stops, *found;
     (void)module;
@@ -825,14 +817,21 @@ static int is_parting(uint8_t c) {
     return c < 64 ? 0x8FFFF387FFFFFFFFull >> c & 1 : c == '[' || c == ']' || c == '|';
 }
 
-/* How words of a set begin, a bit for three letters: most words of a text begin otherwise. */
+/* How words of a set begin, a bit for three letters: most words of a text begin otherwise. And which characters begin
+ * a counter in scripts without spaces: one without a number, or with one. */
 static PyObject *begun;
-static uint64_t begins[1 << 9];
+static uint64_t begins[1 << 9], unspaced[2][BMP / 64];
 static int begin_of(const uint8_t *word) { return (word[0] & 31) << 10 | (word[1] & 31) << 5 | (word[2] & 31); }
 
-static int note_begins(PyObject *words) {
+static int note_begins(PyObject *words, PyObject *firsts[2]) {
     PyObject *each = PyObject_GetIter(words), *word;
     memset(begins, 0, sizeof begins);
+    memset(unspaced, 0, sizeof unspaced);
+    for (int set = 0; set < 2; set++)
+        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(firsts[set]); i++) {
+            Py_UCS4 c = PyUnicode_READ_CHAR(firsts[set], i) & (BMP - 1);
+            unspaced[set][c >> 6] |= 1ull << (c & 63);
+        }
     while (each != NULL && (word = PyIter_Next(each)) != NULL) {
         int is_plain = PyUnicode_Check(word) && PyUnicode_IS_ASCII(word) && PyUnicode_GET_LENGTH(word) > 2;
         int begin = is_plain ? begin_of(PyUnicode_1BYTE_DATA(word)) : 0;
@@ -844,48 +843,55 @@ static int note_begins(PyObject *words) {
     return begun != NULL;
 }
 
-/* Whether a set, or a part of it, has these letters, in lower case; -1 with an exception. */
+/* Whether a set, or a part of it, has these small letters; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     PyObject *word;
     int found, begin = size > 2 ? begin_of(letters) : 0;
     if (size > 2 && !(begins[begin >> 6] >> (begin & 63) & 1)) return 0;
-    if ((word = PyUnicode_New(size, 127)) == NULL) return -1;
-    for (Py_ssize_t i = 0; i < size; i++) PyUnicode_1BYTE_DATA(word)[i] = letters[i] | 32;
-    found = PySet_Contains(words, word);
-    Py_DECREF(word);
+    word = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, letters, size);
+    found = word == NULL ? -1 : PySet_Contains(words, word);
+    Py_XDECREF(word);
     return found;
 }
 
-/* counters._has_word, of ASCII */
-static int may_lose_counter(const uint8_t *line, Py_ssize_t size, PyObject *words, PyObject *days) {
-    int found = 0;
-    for (Py_ssize_t i = 0; i < size && days != words; i++)
-        if (IS_DIGIT(line[i])) days = words;
-    for (Py_ssize_t i = 0, first; i < size && !found; i++) {
-        int is_word = 1;
-        for (first = i; i < size && !is_parting(line[i]); i++) is_word &= IS_LETTER(line[i]);
-        if (i > first && is_word) found = has_word(days, line + first, i - first);
+/* counters._has_word, but that a letter of another script than Latin and Han may be one's. */
+static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
+    int width = PyUnicode_KIND(line), found = 0, is_numbered = 0, is_word = 1;
+    const void *data = PyUnicode_DATA(line);
+    Py_ssize_t length = PyUnicode_GET_LENGTH(line), size = 0;
+    uint8_t letters[LINE_ROOM];
+    for (Py_ssize_t i = 0; i < length; i++) is_numbered |= IS_DIGIT(PyUnicode_READ(width, data, i));
+    for (Py_ssize_t i = 0; i <= length && !found; i++) {
+        Py_UCS4 c = i < length ? PyUnicode_READ(width, data, i) : ' ';
+        if (c >= 128 && Py_UNICODE_ISALNUM(c)) {
+            int is_han = c >= HAN_FIRST && c < HAN_FIRST + HAN_COUNT;
+            found = !is_han || (unspaced[is_numbered][c >> 6] >> (c & 63) & 1);
+        } else if (c >= 128 || is_parting((uint8_t)c)) {
+            if (size && is_word) found = has_word(is_numbered ? words : days, letters, size);
+            is_word = 1;
+            size = 0;
+        } else {
+            is_word &= IS_LETTER(c);
+            letters[size++] = (uint8_t)(c | 32);
+        }
     }
     return found;
 }
 
-PyDoc_STRVAR(doubtful_doc, "doubtful(lines, max_line, words, days): places of lines.");
 static PyObject *doubtful(PyObject *module, PyObject *args) {
-    PyObject *lines, *words, *days, *found;
+    PyObject *lines, *words, *days, *firsts[2], *found;
     Py_ssize_t most;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!nO!O!", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days))
+    if (!PyArg_ParseTuple(args, "O!nO!O!UU", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days,
+                          &firsts[0], &firsts[1]))
         return NULL;
-    if (begun != words && !note_begins(words)) return NULL;
+    if (most > LINE_ROOM) return PyErr_Format(PyExc_ValueError, "a line has up to %d", LINE_ROOM);
+    if (begun != words && !note_begins(words, firsts)) return NULL;
     found = PyList_New(0);
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(lines); i++) {
         PyObject *line = PyList_GET_ITEM(lines, i), *place;
-        int is_doubtful = 1;
         if (!PyUnicode_Check(line)) PyErr_Format(PyExc_TypeError, "a line is a str");
-        else if (PyUnicode_GET_LENGTH(line) > most) continue;
-        else if (PyUnicode_IS_ASCII(line))
-            is_doubtful = may_lose_counter(PyUnicode_1BYTE_DATA(line), PyUnicode_GET_LENGTH(line), words, days);
-        if (is_doubtful == 0) continue;
+        else if (PyUnicode_GET_LENGTH(line) > most || !may_lose_counter(line, words, days)) continue;
         place = PyErr_Occurred() ? NULL : PyLong_FromSsize_t(i);
         if (place == NULL || PyList_Append(found, place) < 0) Py_CLEAR(found);
         Py_XDECREF(place);
@@ -908,7 +914,6 @@ static size_t utf8_at(const uint8_t *p, const uint8_t *end) {
     return size;
 }
 
-PyDoc_STRVAR(is_plain_doc, "is_plain(source): whether it is UTF-8 without U+FFFD.");
 static PyObject *is_plain(PyObject *module, PyObject *source) {
     const uint8_t *at = (const uint8_t *)PyBytes_AsString(source), *end;
     (void)module;
@@ -930,21 +935,21 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
 }
 
 static PyMethodDef functions[] = {
-    {"is_plain", is_plain, METH_O, is_plain_doc},
+    {"is_plain", is_plain, METH_O, "is_plain(source): whether it is UTF-8 without U+FFFD."},
     {"set_markup", set_markup, METH_VARARGS, "set_markup(compiled.py's tables)"},
     {"read_markup", read_markup, METH_VARARGS, "read_markup(source, max_depth): see MarkupRead"},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
-    {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
-    {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
-    {"hashed", hashed, METH_VARARGS, hashed_doc},
-    {"content", content, METH_VARARGS, content_doc},
-    {"sketch", sketch, METH_VARARGS, sketch_doc},
-    {"spelled", spelled, METH_VARARGS, spelled_doc},
-    {"sentences", sentences, METH_VARARGS, sentences_doc},
-    {"doubtful", doubtful, METH_VARARGS, doubtful_doc},
-    {"places", places, METH_VARARGS, places_doc},
-    {"sample", sample, METH_VARARGS, sample_doc},
+    {"set_tables", set_tables, METH_VARARGS, "set_tables(unspaced, marks, folds, salt, max_run, max_folded): 4 bytes a character."},
+    {"load_dictionary", load_dictionary, METH_VARARGS, "load_dictionary(lines, start, trans, emit): jieba's, doubles by B, M, E, S."},
+    {"hashed", hashed, METH_VARARGS, "hashed(piece, folded, by_jieba, most): its folded length, and hashes; or -1, -2."},
+    {"content", content, METH_VARARGS, "content(hashes, sizes): 64 bits; None without an n-gram."},
+    {"sketch", sketch, METH_VARARGS, "sketch(hashes, size): 128 bits; None without an n-gram."},
+    {"spelled", spelled, METH_VARARGS, "spelled(text, table): folded so; None if a character depends on others."},
+    {"sentences", sentences, METH_VARARGS, "sentences(text, stops): as fingerprint.py's sentences."},
+    {"doubtful", doubtful, METH_VARARGS, "doubtful(lines, max_line, words, days, their first Han): places of lines."},
+    {"places", places, METH_VARARGS, "places(words, kinds, text, rest, most): as titles.py's _places."},
+    {"sample", sample, METH_VARARGS, "sample(text, masks, mains, window, taken): the sample, hashes of its blocks."},
     {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},
     {"similarity", similarity, METH_VARARGS, "similarity(a, b, their sets, only_main, least common, recurring): below 0: none; None: ask Python"},
     {"near_words", near_words, METH_VARARGS, "near_words(packed, value, bits, most): those near; None if more"},

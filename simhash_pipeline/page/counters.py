@@ -56,9 +56,11 @@ def doubtful(lines: list[str]) -> list[int]:
     if native.kernel is None:
         return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
     keys = _keys()
-    places = native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days)
+    places = native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days, *keys.firsts)
     # Those of other scripts are asked at once, as most have none.
     others = "\n".join([lines[at] for at in places if not lines[at].isascii()]).lower()
+    if not others:
+        return places
     words = keys.words.intersection(_parted(others))
     is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
     if not (is_day or words or keys.characters.search(others)):
@@ -205,6 +207,7 @@ class _Keys(NamedTuple):
     days: set[str]  # the same of days without a number
     characters: re.Pattern[str]  # the first of each, of scripts without spaces
     unspaced_days: re.Pattern[str]
+    firsts: tuple[str, str]  # the first of those days, and of all
     begins: set[str]  # of the texts of `kinds`, by one token, two and all
     magnitudes: set[str]
 
@@ -235,4 +238,5 @@ def _keys() -> _Keys:
                 days |= {word} if is_day else set()
     unspaced_days, first = re.compile("|".join(unspaced)), re.compile(f"[{''.join(characters)}]")
     of_numbers = set(magnitudes.partition(": ")[2].split("|"))
-    return _Keys(kinds, words, days, first, unspaced_days, begins, of_numbers)
+    firsts = "".join({form[0] for form in unspaced}), "".join(characters)
+    return _Keys(kinds, words, days, first, unspaced_days, firsts, begins, of_numbers)

@@ -34,8 +34,8 @@ from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import (
     ARTICLE_SHIFT,
     article_digest,
+    sampled,
     smallest_of_main,
-    visible_text,
     window_masks,
 )
 
@@ -203,9 +203,10 @@ class Fingerprinter:
         content, sketch, tokens = self._of_tokens(read)
         texts = blocks.texts + blocks.hidden
         said = spelled_lines(texts)
+        utf8 = "\n".join(said).encode("utf-8", "replace")
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        sample, sampled_blocks = visible_text(said, is_main, masks)
+        sample, sampled_blocks = sampled(utf8, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         is_short = url and tokens <= MAX_TOKENS
         pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
@@ -214,7 +215,7 @@ class Fingerprinter:
         main = "\n".join(compress(said, is_main))
         others = compress(said, map(not_, is_main))
         name, heading, marks, places = titles.name_of(title, heads, line, main, others)
-        article, beside = article_digest(spelled(title), blocks, is_main, masks, said)
+        article, beside = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
         unread = b""
         if page is not None and content is None:
             unread = unread_digest(page.root, blocks.hidden, url)

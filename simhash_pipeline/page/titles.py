@@ -274,7 +274,7 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
 
 def _kind_of(word: str, heads: Collection[str]) -> int:
     """How a word of the title is looked for; a version that no heading has is the manual's."""
-    if word[0] in _SIGNS or (_VERSION.match(word) and word not in heads):
+    if word[0] in _SIGNS or ("." in word and _VERSION.match(word) and word not in heads):
         return _UNPLACED
     return _WHOLE if word[0].isalnum() and not is_pieced(word) else _ANYWHERE
 

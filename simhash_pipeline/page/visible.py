@@ -105,12 +105,17 @@ def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
 
 
 def article_digest(
-    title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: Sequence[str]
+    title: str,
+    page: Blocks,
+    is_main: Sequence[bool],
+    masks: bytes,
+    texts: Sequence[str],
+    utf8: bytes,
 ) -> tuple[int | None, str]:
     """Two digests in 64 bits, None without text; and what stands beside the article text.
 
     Arguments as `window_masks`. `texts` are those of all blocks, the hidden ones last, and as the
-    title in one spelling.
+    title in one spelling; `utf8` are their lines.
 
     The upper 32 bits are of the title and the article text, the lower ones of all that is visible.
     The article text is what the box of the main text contains but links, if that is half of what
@@ -138,33 +143,43 @@ def article_digest(
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
-    within = {*chosen}
-    beside = "\n".join([t for i, t in enumerate(page.texts + page.hidden) if i not in within])
+    beside, lines = [*page.texts, *page.hidden], utf8.split(b"\n")
+    said = []
+    for i in chosen:
+        said.append(lines[i])
+        beside[i] = ""
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
-    said = [texts[i] for i in chosen]
-    for place in doubtful(said):
+    for place in doubtful([texts[i] for i in chosen]):
         i = chosen[place]
-        said[place] = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
-    of_all = _digest([title, *texts])
-    return (of_all if said == texts else _digest([title, *said])) << ARTICLE_SHIFT | of_all, beside
+        line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
+        said[place] = line.encode("utf-8", "replace")
+    head = title.encode("utf-8", "replace")
+    of_all = _digest([head, utf8])
+    article = of_all if said == lines else _digest([head, *said])
+    return article << ARTICLE_SHIFT | of_all, "\n".join(filter(None, beside))
 
 
-def _digest(texts: list[str]) -> int:
-    digest: int = mmh3.hash64("\n".join(texts).encode("utf-8", "replace"), signed=False)[0]
+def _digest(lines: list[bytes]) -> int:
+    digest: int = mmh3.hash64(b"\n".join(lines), signed=False)[0]
     return digest >> 32
 
 
 def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:
-    """A sample of the first megabyte of these blocks, given in one spelling.
+    """As `sampled`, of texts."""
+    return sampled("\n".join(blocks).encode("utf-8", "replace"), is_main, masks)
+
+
+def sampled(utf8: bytes, is_main: Sequence[bool], masks: bytes = b"") -> Visible:
+    """A sample of the first megabyte of these lines, one a block, given in one spelling.
 
     `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.
     """
-    masks = masks or bytes(len(blocks))
-    if not blocks:
+    masks = masks or bytes(len(is_main))
+    if not is_main:
         return Visible(packed_sample(_NO_LIMIT, ()), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
-    said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
+    said = utf8.lower().replace(b"\n", _END) + _END
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     if native.kernel is not None:
