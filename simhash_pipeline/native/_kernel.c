@@ -624,7 +624,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     Entry *entries = NULL, *other = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *answer = NULL;
-    static const uint64_t likely[3] = {2, 8, 0};
+    static const uint64_t likely[3] = {7, 32, 0}; /* quarters of the windows that are wanted */
     size_t taken = 0, chosen = 0, separators = 0, windows = 0;
     uint8_t out[4 + 6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
@@ -635,7 +635,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         return PyErr_Format(PyExc_ValueError, "a sample has up to %d windows", TAKEN_ROOM);
     for (const char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + size - at))); at = end + window) {
         if (text + size - end < window) break;
-        if (separators < (size_t)blocks && (uint8_t)masks[separators] != NONE) windows += (size_t)(end - at);
+        if (separators < (size_t)blocks) windows += (size_t)(end - at) / ((uint8_t)masks[separators] + 1u);
         separators++;
     }
     if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < window ||
@@ -649,9 +649,9 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     }
     for (int round = 0; round < 3; round++) {
         uint64_t all = 1ull << 32, bound = all, room;
-        if (likely[round]) bound = likely[round] * (uint64_t)most * all / (windows ? windows : 1);
+        if (likely[round]) bound = likely[round] * (uint64_t)most * all / (4 * windows + 1);
         if (bound > all) bound = all;
-        room = bound == all ? windows : 2 * likely[round] * (uint64_t)most;
+        room = bound == all ? (uint64_t)size : likely[round] * (uint64_t)most;
         PyMem_RawFree(entries);
         PyMem_RawFree(other);
         entries = PyMem_RawMalloc((room + 1) * sizeof *entries);

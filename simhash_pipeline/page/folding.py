@@ -110,7 +110,10 @@ def folded(text: str) -> str:
 
 def lower(text: str) -> str:
     """The text in lower case: by lines, as those of ASCII take a tenth of the time of others."""
-    return text.lower() if text.isascii() else "\n".join(map(str.lower, text.split("\n")))
+    if text.isascii():
+        return text.lower()
+    said = None if native.kernel is None else native.kernel.spelled(text, _lowers())
+    return "\n".join(map(str.lower, text.split("\n"))) if said is None else said
 
 
 def spelled(text: str) -> str:
@@ -237,6 +240,13 @@ def folds() -> bytes:
     for character in characters(IN_WORDS):
         found[ord(character)] = _DROPPED
     return found.tobytes()
+
+
+@cache
+def _lowers() -> bytes:
+    """The small letter of each unit of UTF-16, as `folds`; a sigma's depends on what follows."""
+    small = [chr(code).lower() for code in range(0x10000)]
+    return array("I", [_ASK if len(c) > 1 or c == "σ" else ord(c) for c in small]).tobytes()
 
 
 def _pairs() -> Iterator[str]:
