@@ -621,12 +621,12 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
-    Entry *entries = NULL, *other = NULL;
-    uint32_t *sums = NULL, last = 0xFFFFFFFFu;
+    Entry *entries = NULL;
+    uint32_t *sums, last = 0xFFFFFFFFu;
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {7, 32, 0}; /* quarters of the windows that are wanted */
     size_t taken = 0, chosen = 0, separators = 0, windows = 0;
-    uint8_t out[4 + 6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
+    uint8_t out[4 + 6 * TAKEN_ROOM], *is_chosen; /* of each block, as the sums of its windows */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &masks, &blocks, &mains, &mains_size, &window, &most))
@@ -641,29 +641,21 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < window ||
         text[size - window] != '\n')
         return PyErr_Format(PyExc_ValueError, "blocks end with a line break and NULs");
-    sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums);
-    is_chosen = PyMem_RawCalloc((size_t)blocks, 1);
-    if (sums == NULL || is_chosen == NULL) {
-        PyErr_NoMemory();
-        goto done;
-    }
+    sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums + 1);
+    if (sums == NULL) return PyErr_NoMemory();
+    is_chosen = (uint8_t *)(sums + blocks);
     for (int round = 0; round < 3; round++) {
         uint64_t all = 1ull << 32, bound = all, room;
         if (likely[round]) bound = likely[round] * (uint64_t)most * all / (4 * windows + 1);
         if (bound > all) bound = all;
         room = bound == all ? (uint64_t)size : likely[round] * (uint64_t)most;
         PyMem_RawFree(entries);
-        PyMem_RawFree(other);
-        entries = PyMem_RawMalloc((room + 1) * sizeof *entries);
-        other = PyMem_RawMalloc((room + 1) * sizeof *other);
-        if (entries == NULL || other == NULL) {
-            PyErr_NoMemory();
-            goto done;
-        }
+        entries = PyMem_RawMalloc(2 * (room + 1) * sizeof *entries);
+        if (entries == NULL) break;
         size_t count = windows_below((const uint8_t *)text, (size_t)size, (size_t)window,
                                      (const uint8_t *)masks, bound, entries, room, sums);
         if (count > room) continue; /* text that repeats itself: the next bound, or all */
-        sort_by_rank(entries, other, count);
+        sort_by_rank(entries, entries + room + 1, count);
         taken = 0;
         for (size_t i = 0; i < count && taken < (size_t)most; i++) {
             if (i && entries[i].rank == entries[i - 1].rank) continue; /* its first block counts */
@@ -681,14 +673,12 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         if (!is_chosen[of_blocks[i]]) hashes[chosen++] = sums[of_blocks[i]];
         is_chosen[of_blocks[i]] = 1;
     }
-    answer = Py_BuildValue("y#y#", (const char *)out, (Py_ssize_t)(4 + 6 * taken), (const char *)hashes,
-                           (Py_ssize_t)(chosen * sizeof *hashes));
-done:
+    if (entries != NULL)
+        answer = Py_BuildValue("y#y#", (const char *)out, (Py_ssize_t)(4 + 6 * taken), (const char *)hashes,
+                               (Py_ssize_t)(chosen * sizeof *hashes));
     PyMem_RawFree(entries);
-    PyMem_RawFree(other);
     PyMem_RawFree(sums);
-    PyMem_RawFree(is_chosen);
-    return answer;
+    return answer ? answer : PyErr_NoMemory();
 }
 
 /* ---- where a title's words stand: see page/titles.py */

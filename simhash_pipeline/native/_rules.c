@@ -27,9 +27,8 @@ static struct {
 } rules;
 
 static PyObject *traits_of, *hint_numbers; /* dicts */
-static PyObject *sentence_sets[3]; /* the characters of _SENTENCE */
 enum { MARK = 1, FULL_STOP = 2, CLOSING = 4 };
-static uint8_t sentence_latin[256]; /* what the first 256 characters are of these */
+static uint8_t punctuation[0x10000]; /* what a character is of these, the sets of _SENTENCE */
 
 typedef struct {
     PyObject *text, *tag; /* borrowed */
@@ -60,13 +59,7 @@ typedef struct {
 
 /* ---- what a block weighs */
 
-static int punctuation_of(uint32_t c) {
-    if (c < 256) return sentence_latin[c];
-    for (int set = 0; set < 3; set++)
-        if (PyUnicode_FindChar(sentence_sets[set], c, 0, PyUnicode_GET_LENGTH(sentence_sets[set]), 1) >= 0)
-            return 1 << set;
-    return 0;
-}
+static int punctuation_of(uint32_t c) { return c < sizeof punctuation ? punctuation[c] : 0; }
 
 /* _SENTENCE */
 static int has_sentence(PyObject *text) {
@@ -467,14 +460,10 @@ PyObject *set_rules(PyObject *module, PyObject *args) {
         return NULL;
     if (size != sizeof rules) return PyErr_Format(PyExc_ValueError, "the rules have other numbers");
     memcpy(&rules, given, sizeof rules);
-    memset(sentence_latin, 0, sizeof sentence_latin);
-    for (int set = 0; set < 3; set++) {
-        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(sets[set]); i++) {
-            uint32_t c = PyUnicode_READ_CHAR(sets[set], i);
-            if (c < 256) sentence_latin[c] = (uint8_t)(1 << set);
-        }
-        Py_XSETREF(sentence_sets[set], Py_NewRef(sets[set]));
-    }
+    memset(punctuation, 0, sizeof punctuation);
+    for (int set = 3; set-- > 0;)
+        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(sets[set]); i++)
+            punctuation[PyUnicode_READ_CHAR(sets[set], i) & (sizeof punctuation - 1)] = (uint8_t)(1 << set);
     Py_XSETREF(traits_of, Py_NewRef(traits));
     Py_XSETREF(hint_numbers, Py_NewRef(numbers));
     Py_RETURN_NONE;
