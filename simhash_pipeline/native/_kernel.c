@@ -807,11 +807,14 @@ static int is_parting(uint8_t c) {
     return c < 64 ? 0x8FFFF387FFFFFFFFull >> c & 1 : c == '[' || c == ']' || c == '|';
 }
 
-/* How words of a set begin, a bit for three letters: most words of a text begin otherwise. And which characters begin
- * a counter in scripts without spaces: one without a number, or with one. */
+/* A bit for how a word of a set begins, by three letters and its length: most words of a text begin otherwise. And
+ * which characters begin a counter in scripts without spaces: one without a number, or with one. */
 static PyObject *begun;
 static uint64_t begins[1 << 9], unspaced[2][BMP / 64];
-static int begin_of(const uint8_t *word) { return (word[0] & 31) << 10 | (word[1] & 31) << 5 | (word[2] & 31); }
+static int begin_of(const uint8_t *word, Py_ssize_t size) {
+    int rest = (size > 1 ? word[1] & 31 : 0) << 5 | (size > 2 ? word[2] & 31 : 0);
+    return ((word[0] & 31) << 10 | rest) ^ (int)(size & 31) << 3;
+}
 
 static int note_begins(PyObject *words, PyObject *firsts[2]) {
     PyObject *each = PyObject_GetIter(words), *word;
@@ -823,8 +826,8 @@ static int note_begins(PyObject *words, PyObject *firsts[2]) {
             unspaced[set][c >> 6] |= 1ull << (c & 63);
         }
     while (each != NULL && (word = PyIter_Next(each)) != NULL) {
-        int is_plain = PyUnicode_Check(word) && PyUnicode_IS_ASCII(word) && PyUnicode_GET_LENGTH(word) > 2;
-        int begin = is_plain ? begin_of(PyUnicode_1BYTE_DATA(word)) : 0;
+        int is_plain = PyUnicode_Check(word) && PyUnicode_IS_ASCII(word);
+        int begin = is_plain ? begin_of(PyUnicode_1BYTE_DATA(word), PyUnicode_GET_LENGTH(word)) : 0;
         begins[begin >> 6] |= 1ull << (begin & 63);
         Py_DECREF(word);
     }
@@ -836,8 +839,8 @@ static int note_begins(PyObject *words, PyObject *firsts[2]) {
 /* Whether a set, or a part of it, has these small letters; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     PyObject *word;
-    int found, begin = size > 2 ? begin_of(letters) : 0;
-    if (size > 2 && !(begins[begin >> 6] >> (begin & 63) & 1)) return 0;
+    int found, begin = begin_of(letters, size);
+    if (!(begins[begin >> 6] >> (begin & 63) & 1)) return 0;
     word = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, letters, size);
     found = word == NULL ? -1 : PySet_Contains(words, word);
     Py_XDECREF(word);
@@ -846,13 +849,14 @@ static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
 
 /* counters._has_word, but that a letter of another script than Latin and Han may be one's. */
 static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
-    int width = PyUnicode_KIND(line), found = 0, is_numbered = 0, is_word = 1;
-    const void *data = PyUnicode_DATA(line);
-    Py_ssize_t length = PyUnicode_GET_LENGTH(line), size = 0;
+    Py_UCS4 text[LINE_ROOM + 1];
     uint8_t letters[LINE_ROOM];
-    for (Py_ssize_t i = 0; i < length; i++) is_numbered |= IS_DIGIT(PyUnicode_READ(width, data, i));
+    int found = 0, is_numbered = 0, is_word = 1;
+    Py_ssize_t length = PyUnicode_GET_LENGTH(line), size = 0;
+    if (PyUnicode_AsUCS4(line, text, LINE_ROOM + 1, 1) == NULL) return -1; /* with a NUL, which parts words */
+    for (Py_ssize_t i = 0; i < length; i++) is_numbered |= IS_DIGIT(text[i]);
     for (Py_ssize_t i = 0; i <= length && !found; i++) {
-        Py_UCS4 c = i < length ? PyUnicode_READ(width, data, i) : ' ';
+        Py_UCS4 c = text[i];
         if (c >= 128 && Py_UNICODE_ISALNUM(c)) {
             int is_han = c >= HAN_FIRST && c < HAN_FIRST + HAN_COUNT;
             found = !is_han || (unspaced[is_numbered][c >> 6] >> (c & 63) & 1);

@@ -268,13 +268,16 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
         named = [True] * len(words)
     named += [True] * (len(both) - len(words))  # the heading's alone
     asked = _long_words(words)
-    said = sum(_place_in(word, text) is not None for word in asked)
-    is_said = _SAID_SHARE * said >= len(asked) or sum(map(len, asked)) < _MIN_LONG_CHARS
+    least = -(-len(asked) // _SAID_SHARE)
+    said = (word for word in asked if _place_in(word, text) is not None)
+    is_said = sum(map(len, asked)) < _MIN_LONG_CHARS or len([*islice(said, least)]) == least
     return sum(2 << i for i, is_named in enumerate(named) if is_named) | (SAID if is_said else 0)
 
 
 def _kind_of(word: str, heads: Collection[str]) -> int:
     """How a word of the title is looked for; a version that no heading has is the manual's."""
+    if word.isascii() and word.isalnum():  # most
+        return _WHOLE
     if word[0] in _SIGNS or ("." in word and _VERSION.match(word) and word not in heads):
         return _UNPLACED
     return _WHOLE if word[0].isalnum() and not is_pieced(word) else _ANYWHERE
