@@ -22,6 +22,7 @@ A voucher, a ticket or a part may have no name but a code that ends a short line
 from __future__ import annotations
 
 import re
+import string
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -64,6 +65,7 @@ _CODE = re.compile(
     r"[a-z0-9]+(?:-[a-z0-9]+)*$"
 )
 _MAX_CODES = 8
+_alnum = f"{string.digits}{string.ascii_letters}"  # what they end with
 # Where a word stands: its number among the title's, and a hash of the letters near it.
 _PLACE = struct.Struct("<BH")
 _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
@@ -178,12 +180,9 @@ def codes(blocks: Blocks, around: tuple[int, int], lines: Sequence[str]) -> str:
     words = [
         line.rpartition(" ")[2]
         for line, share in zip(lines[start:], shares, strict=False)
-        if line[-1:].isalnum()
-        and len(line) <= MAX_LINE
-        and share <= MAX_LINK_SHARE
-        and line[-6:].isascii()
+        if line and line[-1] in _alnum and len(line) <= MAX_LINE and share <= MAX_LINK_SHARE
     ]
-    ends = "\n".join([word for word in words if not word.isalpha()])
+    ends = "\n".join([word for word in words if not word.isalpha() and word[-6:].isascii()])
     return " ".join(islice(dict.fromkeys(_CODE.findall(ends.lower())), _MAX_CODES))
 
 
