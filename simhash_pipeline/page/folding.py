@@ -122,7 +122,7 @@ def spelled(text: str) -> str:
     if said is not None:
         return said
     lines = text.split("\n")
-    if len(lines) <= (32 if native.kernel is None else 1):  # as numpy takes long to begin
+    if len(lines) <= (8 if native.kernel is None else 1):  # as numpy takes long to begin
         return _by_words(lines)
     half = len(lines) // 2
     return "\n".join([spelled("\n".join(part)) for part in (lines[:half], lines[half:])])

@@ -206,8 +206,9 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     is_main_at = np.asarray(is_main, np.bool_)[at]
     marked = (block_hashes & BLOCK_BITS) | is_main_at * np.uint32(MAIN)
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
-    sample = packed_sample(limit, zip(ranks.tolist(), marked.tolist(), strict=True))
-    return sample, block_hashes.tobytes()
+    entries = np.empty(len(ranks), "<u4,<u2")  # as ENTRY, at once
+    entries["f0"], entries["f1"] = ranks, marked
+    return packed_sample(limit, ()) + entries.tobytes(), block_hashes.tobytes()
 
 
 def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
