@@ -225,13 +225,13 @@ def _decided_hints(page: Blocks, found: list[_Range]) -> list[_Range]:
     Elsewhere both are left out. An aside of the article is made a footer, which goes however
     much of the page it is.
     """
-    hints = found
-    if any(hint in ("links", "main") for _, _, hint in found):
+    hints = [each for each in found if each[2] != "main"]
+    if any(hint == "links" for _, _, hint in hints):
         links_fill = _links_fill(page)
         hints = [
             (start, end, "boilerplate" if hint == "links" else hint)
-            for start, end, hint in found
-            if hint != "main" and (hint != "links" or links_fill(start, end))
+            for start, end, hint in hints
+            if hint != "links" or links_fill(start, end)
         ]
     mains = [(start, end) for start, end, hint in found if hint == "main"]
     is_one = mains and max(end for _, end in mains) == mains[0][1]  # it holds all others
