@@ -57,9 +57,9 @@ def votes(
     """
     if weights is None:
         # Eight of a row's bits are summed up as one word: 255 rows fill its bytes.
-        bits = np.unpackbits(hashes, axis=1, bitorder="little").view(np.uint64)
-        sums = np.add.reduceat(bits, range(0, len(bits), 255), axis=0).view(np.uint8)
-        return np.asarray(2.0 * sums.sum(axis=0) - len(hashes), np.float64)
+        words = np.unpackbits(hashes, axis=1, bitorder="little").view(np.uint64)
+        lanes = np.add.reduceat(words, range(0, len(words), 255), axis=0).view(np.uint8)
+        return np.asarray(2.0 * lanes.sum(axis=0) - len(hashes), np.float64)
     counted = np.rint(weights / VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
