@@ -34,7 +34,6 @@ from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import (
     ARTICLE_SHIFT,
     article_digest,
-    box_around,
     sampled,
     smallest_of_main,
     window_masks,
@@ -206,19 +205,17 @@ class Fingerprinter:
         said = spelled_lines(texts)
         utf8 = "\n".join(said).encode("utf-8", "replace")
         # Of a thin page every word counts: its main text says little.
-        around = box_around(blocks, is_main)
-        masks = b"" if content is None else window_masks(blocks, is_main, around)
+        masks = b"" if content is None else window_masks(blocks, is_main)
         sample, sampled_blocks = sampled(utf8, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         is_short = url and tokens <= MAX_TOKENS
         pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
         heads = spelled_lines(titles.headings(blocks, title))
-        line = "" if heads else titles.first_line(blocks, is_main, around, said)
+        line = "" if heads else titles.first_line(blocks, is_main, said)
         main = "\n".join(compress(said, is_main))
         others = compress(said, map(not_, is_main))
         name, heading, marks, places = titles.name_of(title, heads, line, main, others)
-        shown = blocks, is_main, around, masks, said, utf8
-        article, beside = article_digest(spelled(title), *shown)
+        article, beside = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
         unread = b""
         if page is not None and content is None:
             unread = unread_digest(page.root, blocks.hidden, url)
@@ -242,7 +239,7 @@ class Fingerprinter:
             heading=heading,
             title_marks=marks,
             title_places=places,
-            codes=titles.codes(blocks, around, said),
+            codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
             cut=len(read) < len(text) or (page is not None and page.cut),
             unread=unread,

@@ -42,7 +42,7 @@ from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.folding import is_pieced, lower
 from simhash_pipeline.page.folding import words_of as _words_in
-from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
 MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
@@ -153,9 +153,7 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     return [*found, line] if line else found
 
 
-def first_line(
-    blocks: Blocks, is_main: Sequence[bool], around: tuple[int, int], lines: Sequence[str]
-) -> str:
+def first_line(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     """The first line in the box around the main text, if it stands above that; else "".
 
     Of a page that is main text as a whole, such as a list, it is the first, if that is short.
@@ -163,19 +161,20 @@ def first_line(
     """
     if True not in is_main:
         return ""
-    at = next((at for at in _unlinked(blocks) if at >= around[0]), None)
+    start, _ = box_around(blocks, is_main)
+    at = next((at for at in _unlinked(blocks) if at >= start), None)
     if at is None:
         return ""
     is_all = all(is_main[: len(blocks.texts)]) and len(lines[at]) <= MAX_LINE
     return lines[at] if is_all or not is_main[at] else ""
 
 
-def codes(blocks: Blocks, around: tuple[int, int], lines: Sequence[str]) -> str:
+def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
     """The codes that end short lines of the box around the main text, with blanks between them.
 
     Lines as in `first_line`.
     """
-    start, end = around
+    start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
     shares = blocks.link_shares[start:end]  # none of a text without a page
     words = [
         line.rpartition(" ")[2]

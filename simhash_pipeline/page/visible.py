@@ -70,16 +70,15 @@ class Visible(NamedTuple):
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows are in
 
 
-def window_masks(page: Blocks, is_main: Sequence[bool], around: tuple[int, int]) -> bytes:
+def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     """Which windows of each block count where two pages of a site are compared, a mask for each.
 
-    `is_main` says which blocks are the main text, and `around` which box that is in; hidden blocks
-    follow the visible ones.
+    `is_main` says which blocks are the main text; hidden blocks follow the visible ones.
     """
     masks = bytearray(len(is_main))
     if True not in is_main or all(is_main):
         return bytes(masks)
-    start, end = around
+    start, end = box_around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     main_bytes = sum(compress(page.sizes, is_main))
@@ -97,9 +96,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool], around: tuple[int, int])
 
 
 def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
-    """The range of blocks of the innermost box around all of the main text; all without any."""
-    if True not in is_main:
-        return 0, len(page.texts)
+    """The range of blocks of the innermost box around all of the main text."""
     first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
     for box in reversed(page.boxes):  # inner ones first
         if box[0] <= first and end <= box[1]:
@@ -111,7 +108,6 @@ def article_digest(
     title: str,
     page: Blocks,
     is_main: Sequence[bool],
-    around: tuple[int, int],
     masks: bytes,
     texts: Sequence[str],
     utf8: bytes,
@@ -135,7 +131,7 @@ def article_digest(
         ranges = [range(start, end) for start, end, hint in page.hints if hint == _UNCOUNTED]
         chosen = sorted({*chosen}.difference(*ranges)) if ranges else chosen
     elif True in is_main and not all(is_main):
-        start, end = around
+        start, end = box_around(page, is_main)
         chosen = [
             i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
         ]

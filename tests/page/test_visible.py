@@ -15,7 +15,6 @@ from simhash_pipeline.page.visible import (
     MAIN,
     NONE,
     article_digest,
-    box_around,
     smallest_of_main,
     visible_text,
     window_masks,
@@ -116,8 +115,7 @@ def counted(page: str) -> dict[str, float]:
     """By the first letters of blocks, the share of their windows that counts."""
     blocks = read(elements_of(document_fromstring(f"<body>{page}</body>")))
     main = set(main_blocks(blocks, ""))
-    is_main = [i in main for i in range(len(blocks.texts))]
-    masks = window_masks(blocks, is_main, box_around(blocks, is_main))
+    masks = window_masks(blocks, [i in main for i in range(len(blocks.texts))])
     shares = {0: 1.0, 3: 0.25, NONE: 0.0}
     return {each[:6]: shares[mask] for each, mask in zip(blocks.texts, masks, strict=True)}
 
@@ -200,9 +198,8 @@ def story(page: str, title: str = "") -> int | None:
     blocks = read(elements_of(document_fromstring(f"<body>{page}</body>")))
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
-    around, texts = box_around(blocks, is_main), blocks.texts + blocks.hidden
-    masks, utf8 = window_masks(blocks, is_main, around), "\n".join(texts).encode()
-    digests, _ = article_digest(title, blocks, is_main, around, masks, texts, utf8)
+    masks = window_masks(blocks, is_main)
+    digests, _ = article_digest(title, blocks, is_main, masks, blocks.texts + blocks.hidden)
     return None if digests is None else digests >> ARTICLE_SHIFT
 
 
