@@ -56,20 +56,7 @@ def doubtful(lines: list[str]) -> list[int]:
     if native.kernel is None:
         return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
     keys = _keys()
-    places = native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days, *keys.firsts)
-    # Those of other scripts are asked at once, as most have none.
-    others = "\n".join([lines[at] for at in places if not lines[at].isascii()]).lower()
-    if not others:
-        return places
-    words = keys.words.intersection(_parted(others))
-    is_day = not keys.days.isdisjoint(words) or keys.unspaced_days.search(others) is not None
-    if not (is_day or words or keys.characters.search(others)):
-        return [at for at in places if lines[at].isascii()]
-
-    def may_have_one(line: str) -> bool:
-        return bool(words or keys.characters.search(line)) if _DIGIT.search(line) else is_day
-
-    return [at for at in places if lines[at].isascii() or may_have_one(lines[at])]
+    return native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days, *keys.firsts)
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB

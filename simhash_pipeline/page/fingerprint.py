@@ -34,8 +34,8 @@ from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import (
     ARTICLE_SHIFT,
     article_digest,
-    sampled,
     smallest_of_main,
+    visible_text,
     window_masks,
 )
 
@@ -206,7 +206,7 @@ class Fingerprinter:
         utf8 = "\n".join(said).encode("utf-8", "replace")
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        sample, sampled_blocks = sampled(utf8, is_main, masks)
+        sample, sampled_blocks = visible_text(utf8, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         is_short = url and tokens <= MAX_TOKENS
         pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None

@@ -35,9 +35,7 @@ def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
     if max(tokens, default="") < HAN_FIRST:  # none begins with Han
         return tokens
     is_han = _HAN_ALONE.fullmatch
-    cuts = (
-        _cut(token, added) if token >= HAN_FIRST and is_han(token) else (token,) for token in tokens
-    )
+    cuts = (_cut(each, added) if each >= HAN_FIRST and is_han(each) else (each,) for each in tokens)
     return [*chain.from_iterable(cuts)]
 
 

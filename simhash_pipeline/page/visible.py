@@ -105,12 +105,7 @@ def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
 
 
 def article_digest(
-    title: str,
-    page: Blocks,
-    is_main: Sequence[bool],
-    masks: bytes,
-    texts: Sequence[str],
-    utf8: bytes,
+    title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: list[str], utf8: bytes
 ) -> tuple[int | None, str]:
     """Two digests in 64 bits, None without text; and what stands beside the article text.
 
@@ -143,34 +138,26 @@ def article_digest(
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
-    beside, lines = [*page.texts, *page.hidden], utf8.split(b"\n")
-    said = []
+    beside, lines = page.texts + page.hidden, utf8.split(b"\n")
+    said = [lines[i] for i in chosen]
     for i in chosen:
-        said.append(lines[i])
         beside[i] = ""
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
     for place in doubtful([texts[i] for i in chosen]):
         i = chosen[place]
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
-    head = title.encode("utf-8", "replace")
-    of_all = _digest([head, utf8])
-    article = of_all if said == lines else _digest([head, *said])
+    of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
     return article << ARTICLE_SHIFT | of_all, "\n".join(filter(None, beside))
 
 
-def _digest(lines: list[bytes]) -> int:
-    digest: int = mmh3.hash64(b"\n".join(lines), signed=False)[0]
+def _digest(title: str, text: bytes) -> int:
+    digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + text, signed=False)[0]
     return digest >> 32
 
 
-def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:
-    """As `sampled`, of texts."""
-    return sampled("\n".join(blocks).encode("utf-8", "replace"), is_main, masks)
-
-
-def sampled(utf8: bytes, is_main: Sequence[bool], masks: bytes = b"") -> Visible:
-    """A sample of the first megabyte of these lines, one a block, given in one spelling.
+def visible_text(texts: list[str] | bytes, is_main: Sequence[bool], masks: bytes = b"") -> Visible:
+    """A sample of the first megabyte of these blocks, or of their lines, given in one spelling.
 
     `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.
@@ -179,6 +166,7 @@ def sampled(utf8: bytes, is_main: Sequence[bool], masks: bytes = b"") -> Visible
     if not is_main:
         return Visible(packed_sample(_NO_LIMIT, ()), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
+    utf8 = texts if isinstance(texts, bytes) else "\n".join(texts).encode("utf-8", "replace")
     said = utf8.lower().replace(b"\n", _END) + _END
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator

@@ -199,7 +199,9 @@ def story(page: str, title: str = "") -> int | None:
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
     masks = window_masks(blocks, is_main)
-    digests, _ = article_digest(title, blocks, is_main, masks, blocks.texts + blocks.hidden)
+    texts = blocks.texts + blocks.hidden
+    utf8 = "\n".join(texts).encode()
+    digests, _ = article_digest(title, blocks, is_main, masks, texts, utf8)
     return None if digests is None else digests >> ARTICLE_SHIFT
 
 
