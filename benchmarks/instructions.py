@@ -1,16 +1,24 @@
-"""What a page takes of a crawl with the pipeline and without, in instructions: no load moves them.
+"""What a page takes, in instructions: no load moves them.
 
     python -m benchmarks.instructions FOLDER... [--pages 250]
+    python -m benchmarks.instructions FOLDER_OR_ZIP... --fingerprints --bytes 8000
+
+Of a crawl with the pipeline and without, or of the fingerprints alone.
 
 Serves a folder of HTML pages on loopback and crawls some of them under valgrind's cachegrind; of
 each the title and the h1 make an item, and the links are read. The count of a crawl of a fifth of
 the pages is subtracted, so that the start is left out. Valgrind is slow: what the pipeline waits
 for is stretched as much.
+
+With --fingerprints it takes the pages nearest that size, of each language, and counts lxml's bare
+parse, the way from HTML to both fingerprints, and the same by Python alone. The count of a third of
+the pages is subtracted, so that what is loaded once is left out, and no page comes twice.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -20,6 +28,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from lxml import etree
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
@@ -27,12 +36,16 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import Settings
 
 from benchmarks.crawl import ROOT, served
-from benchmarks.pages import html_files
+from benchmarks.pages import html_files, real_pages
+from benchmarks.table import markdown
 from crawler import settings as demo_settings
+from simhash_pipeline import Fingerprinter
 from simhash_pipeline.crawl import worker
+from tests.same import by_python
 
 PAGES = 250
 SLOWER = 40  # times, about
+WAYS = ("parse", "compiled", "Python")
 CACHEGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
 
@@ -71,8 +84,37 @@ def crawl(urls: list[str], *, judged: bool) -> None:
         raise RuntimeError("the crawl failed")
 
 
+def fingerprint(paths: list[str], way: str) -> None:
+    """The pages of these files, in one of WAYS."""
+    if way == "parse":
+        for path in paths:
+            etree.fromstring(Path(path).read_bytes(), etree.HTMLParser(huge_tree=True))
+        return
+    with by_python() if way == "Python" else contextlib.nullcontext():
+        fingerprinter = Fingerprinter()
+        for path in paths:
+            fingerprinter.fingerprint(Path(path).read_bytes())
+
+
+def fingerprints(source: Path, size: int) -> str:
+    rows = []
+    for language, pages in real_pages(source, size).items():
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [str(Path(folder, str(number))) for number in range(len(pages))]
+            for path, page in zip(paths, pages, strict=True):
+                Path(path).write_bytes(page.html)
+            few = paths[: len(paths) // 3]
+            cost = {way: (counted(paths, way) - counted(few, way)) / 1e6 for way in WAYS}
+        new = len(paths) - len(few)
+        kilobytes = sum(len(page.html) for page in pages) / len(pages) / 1e3
+        told = [f"{cost['parse'] / new:.2f}"]
+        told += [f"{cost[way] / new:.2f} ({cost[way] / cost['parse']:.2f})" for way in WAYS[1:]]
+        rows.append([source.name, language, f"{kilobytes:.0f}", *told])
+    return markdown("pages, language, KB>, bare parse>, compiled>, Python>", rows)
+
+
 def counted(urls: list[str], mode: str) -> int:
-    """The instructions of a crawl in a process of its own, with an empty store."""
+    """The instructions of one mode in a process of its own; a crawl's store is empty."""
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "scrapy.cfg").touch()
         result = subprocess.run(
@@ -111,12 +153,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--pages", type=int, default=PAGES)
-    parser.add_argument("--one", choices=["with", "without"], help=argparse.SUPPRESS)
+    parser.add_argument("--fingerprints", action="store_true", help="without a crawl")
+    parser.add_argument("--bytes", type=int, default=8_000, help="of a page, about")
+    parser.add_argument("--one", choices=["with", "without", *WAYS], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.one:
+    if arguments.one in WAYS:
+        fingerprint(sys.stdin.read().split("\n"), arguments.one)
+    elif arguments.one:
         crawl(sys.stdin.read().split("\n"), judged=arguments.one == "with")
     for folder in arguments.folders:
-        print(measure(folder, arguments.pages), flush=True)
+        if arguments.fingerprints:
+            print(fingerprints(folder, arguments.bytes), flush=True)
+        else:
+            print(measure(folder, arguments.pages), flush=True)
 
 
 if __name__ == "__main__":
