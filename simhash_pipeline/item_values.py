@@ -23,7 +23,8 @@ from __future__ import annotations
 import re
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
@@ -50,7 +51,7 @@ CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
 OFFER = 64  # of a product, whose price or number the page shows: its item says what it is
-WHOLE = 128  # what the page shows of its values is half of the main text, a paragraph among it
+PARTS = 128  # texts of one field are half of the main text together, as the posts of a thread
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -74,7 +75,7 @@ _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _TELLING_BIT, _ASKED_BIT, _MARKS = 1, 2, 4, 8, 15
+_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -317,13 +318,36 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags |= PART * is_part | TEXT * is_bare
     shown = [each for each in said if each.kept[:1] not in ("", _UNSEEN)]
     flags |= OFFER * any(_is_one_of(_OFFERS, each.name) for each in shown)
-    sizes = [len(each.plain) for each in shown]
-    flags |= WHOLE * (max(sizes, default=0) > MAX_LINE and 2 * sum(sizes) >= len(page.text))
+    is_told = (text and not is_part) or item.is_row or len(item.pairs) == _MOST_VALUES
+    if not is_told and (name := _parts(shown, page)):  # in order, each as often as it is there
+        flags |= PARTS
+        posts = (on_page.folded_text(value) for of, value, _ in item.pairs if of == name)
+        beside, texts_name = beside + on_page.unspaced("\n".join(posts)), name
     values, names = _packed(flags, said, item, beside)
     if item.is_row:
         values += _row(said, seen)
-    names = {**names, TEXTS_NAME: texts_name} if text else names
+    names = {**names, TEXTS_NAME: texts_name} if texts_name else names
     return Said(values, names, text, its_sentences)
+
+
+def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
+    """The field whose texts are a long text together, as posts; "" if there is none.
+
+    What of them is in the main text has 300 bytes, and is half of it.
+    """
+    if 2 * sum(len(each.text) for each in shown) < len(page.text):  # most
+        return ""
+    lines = {_packed_line(line) for line in page.text.split("\n")}
+    sizes: Counter[str] = Counter()
+    for each in shown:
+        said = map(_packed_line, each.text.split("\n"))
+        sizes[each.name] += sum(len(line) for line in said if line in lines)
+    name, size = sizes.most_common(1)[0] if sizes else ("", 0)
+    return name if size >= LONG_BYTES and 2 * size >= sum(map(len, lines)) else ""
+
+
+def _packed_line(line: str) -> bytes:
+    return "".join(line.split()).encode("utf-8", "replace")
 
 
 def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
@@ -470,20 +494,21 @@ def _packed(
             of_name.append(kept)
     values = b""
     for byte, of_name in sorted(by_byte.items()):
-        is_offer = _is_one_of(_OFFERS, names.get(byte, ""))
-        marks = _ASKED_BIT * (byte in asked) | _TELLING_BIT * is_offer
+        # "Navy blue" may be another page's "navy".
+        is_offer = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
+        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * is_offer
         values += bytes([byte]) + (_value_of(of_name, marks) if of_name else bytes(3))
     return bytes([flags, len(by_byte)]) + values, names
 
 
 def _value_of(kept: list[str], marks: int) -> bytes:
     """3 bytes: see the module."""
-    texts = sorted({each.lstrip(_OWN) for each in kept})
+    texts = sorted({on_page.in_one_notation(each.lstrip(_OWN)) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}
     marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
-    marks |= _TELLING_BIT * on_page.is_amount(texts[0])
+    marks |= _NUMBER_BIT * on_page.is_amount(texts[0])
     return bytes([first & ~_MARKS | marks, *rest])
 
 
@@ -506,8 +531,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
 
     b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
     template another value of one name is news, and a name that the other item lacks. On two sites
-    it is None: the texts decide, but of rows and of what was asked for, which counts everywhere.
-    KNOWN for two visits of one address: then what of a text stands beside the article counts, too.
+    it is None: the texts decide, but of rows, of `_OFFERS` that both show, and of what was asked
+    for, which counts everywhere. KNOWN for two visits of one address: then what of a text stands
+    beside the article counts, too.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -520,8 +546,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if values[0] & ROW:
         return other or lacking or b"\0"
     asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
+    telling = [n for n in other if _tell(mine[n], its[n], _OFFER_BIT)]
     if structure_bits is None:
-        return asked
+        return bytes(dict.fromkeys([*asked, *telling]))
     in_one_template = structure_bits <= MAX_DISTANCE_BITS
     if others[0] & TEXT:
         lacking = b""
@@ -531,15 +558,20 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
-        is_telling = any(mine[n][0] & its[n][0] & _TELLING_BIT for n in other)
-        other = other if in_one_template or len(other) > 1 or is_telling else b""
+        telling = [n for n in other if _tell(mine[n], its[n], _OFFER_BIT | _NUMBER_BIT)]
+        other = other if in_one_template or len(other) > 1 or telling else b""
     return bytes(dict.fromkeys(asked + other + lacking))
+
+
+def _tell(value: bytes, other: bytes, marks: int) -> bool:
+    """Whether the pages show both values, and both are of one of these kinds."""
+    return value[0] & other[0] & marks > 0 and not (value[0] | other[0]) & _UNSEEN_BIT
 
 
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
-    marked = bytes([value[0] | _TELLING_BIT, *value[1:]])
-    return marked in [_value_of([each], _TELLING_BIT) for each in (f"{_UNSEEN}false", _NOTHING)]
+    marked = bytes([value[0] | _MARKS, *value[1:]])
+    return marked in [_value_of([each], _MARKS) for each in (f"{_UNSEEN}false", _NOTHING)]
 
 
 def _is_unseen(value: bytes) -> bool:

@@ -63,6 +63,7 @@ _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 # A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
 _UNIT = r"[^\W\d_]{0,4}[^\w\s]?"
 _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
+_ZEROS = re.compile(r"[.,]00(?!\d)")
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -359,6 +360,11 @@ def _number(text: str) -> str:
     amount = _AMOUNT.fullmatch(text)
     number = amount[1].strip() if amount else ""
     return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
+
+
+def in_one_notation(text: str) -> str:
+    """An amount without blanks, and without zeros behind a point: 1 299,00 kr is 1299kr."""
+    return _ZEROS.sub("", text).replace(" ", "") if is_amount(text) else text
 
 
 def is_amount(text: str) -> bool:

@@ -15,9 +15,9 @@ from simhash_pipeline.item_values import (
     NO_VALUES,
     OFFER,
     PART,
+    PARTS,
     SAME_FIELDS_BITS,
     TEXT,
-    WHOLE,
     differing,
     has,
     is_row,
@@ -90,7 +90,8 @@ class Pair(NamedTuple):
         yield "shared notice", titles.share_a_notice(page, other)
         # A short text that two sites share names no page.
         yield "title", page.content is None and not of_one_site and page.title != other.title
-        if not has_its_text or of_one_site:
+        # Of one text two sections have one last part of the path.
+        if not has_its_text or (of_one_site and page.last_part != other.last_part):
             words = self.repeated_words()
             yield (
                 "title",
@@ -271,7 +272,7 @@ class Pair(NamedTuple):
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
         are_told = any(
-            all(has(one.item_values, flag) for one in (page, previous)) for flag in (OFFER, WHOLE)
+            all(has(one.item_values, flag) for one in (page, previous)) for flag in (OFFER, PARTS)
         )
         are_told = are_told and page.item_text == previous.item_text
         if are_told or (self.have_same_text() and not self._either_is_part()):
@@ -349,7 +350,7 @@ def what_it_says(page: StoredPage) -> bytes | None:
     else:
         own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
     text = own
-    if has(values, OFFER | WHOLE) or (page.item_text is not None and not has(values, PART)):
+    if has(values, OFFER | PARTS) or (page.item_text is not None and not has(values, PART)):
         text = (page.item_text or b"") + page.title.encode("utf-8", "replace")
     return hash_of(values + text) + hash_of(values + own)
 

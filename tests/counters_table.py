@@ -2,8 +2,7 @@
 
 An age is what the Unicode CLDR calls a relative time in the past, as Babel has it: "hace {0} horas"
 becomes "hace # horas". Days (yesterday and today; CLDR's, which Babel leaves out, and "just now"),
-what sites count, and "age more" (# ago is "5m ago", where m may be a million) are written by hand
-and stay.
+what sites count, and "age more" are written by hand and stay.
 """
 
 from __future__ import annotations

@@ -32,11 +32,11 @@ _NUMBER = (
 )
 # A number or time, a word (of scripts without spaces a character), or a mark that parts others.
 _TOKEN = re.compile(
-    rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]))?|[천만억](?<=\d.)"
+    rf"{_NUMBER}(?:[km](?![^\W\d_{UNSPACED}]|\s+ago\b))?|[천만억](?<=\d.)"
     rf"|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
 _ASCII_TOKEN = re.compile(  # the same, three times as fast
-    _NUMBER + r"(?:[km](?![a-zA-Z]))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
+    _NUMBER + r"(?:[km](?![a-zA-Z]|\s+ago\b))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")

@@ -96,8 +96,16 @@ class StoredPage:
     @property
     def folder(self) -> str:
         """Host and path of its URL up to the last part."""
-        path = self.url.partition("://")[2].partition("?")[0].rstrip("/")
-        return path.rpartition("/")[0] or path
+        return self._place.rpartition("/")[0] or self._place
+
+    @property
+    def last_part(self) -> str:
+        """That of its URL's path."""
+        return self._place.rpartition("/")[2]
+
+    @property
+    def _place(self) -> str:
+        return self.url.partition("://")[2].partition("?")[0].rstrip("/")
 
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""

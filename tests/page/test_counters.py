@@ -184,6 +184,8 @@ def test_an_age_beside_a_name_goes_from_the_main_text(line: str, later: str, sta
     [
         "Last accident: 5 days ago",
         "Last accident: 5d ago",
+        "Roma 12 ago",
+        "12 ago 2026",
         "Second dose at least 14 days ago",
         "Zweite Impfung mindestens vor 14 Tagen",
         "入住3天前可免费取消",

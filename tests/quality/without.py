@@ -93,7 +93,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "a new sentence of a scraped text": ("Pair._has_news", _no),
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
     "an item with a price says what its thing is": ("OFFER", 0),
-    "values that are most of a page say what it is": ("WHOLE", 0),
+    "the posts of a thread say what it is": ("PARTS", 0),
     "visits at tracking addresses are one": ("is_one_visit", _no),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
