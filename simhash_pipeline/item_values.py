@@ -56,6 +56,7 @@ NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
 MOST_ROWS = 100
+MOST_BYTES = 4_000  # of the values and rows of a known page, as rows are added
 MOST_SENTENCES = 1_000  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
 # What a sentence ends with, in UTF-8.
@@ -491,7 +492,7 @@ def _packed(
         of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
-            of_name.append(kept)
+            of_name.append(on_page.in_one_notation(kept))
     values = b""
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
@@ -503,7 +504,7 @@ def _packed(
 
 def _value_of(kept: list[str], marks: int) -> bytes:
     """3 bytes: see the module."""
-    texts = sorted({on_page.in_one_notation(each.lstrip(_OWN)) for each in kept})
+    texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}

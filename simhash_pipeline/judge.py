@@ -141,6 +141,8 @@ class Judge(AbstractContextManager["Judge"]):
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # A list that has changed may have moved these rows to its next page.
             self._put_rows(verdict, page.item_values, ())
+        if verdict.dropped and verdict.reason != "unchanged" and page.row_keys is not None:
+            self._note_row(page)
         if verdict.gives_values and page.item_values is not None:
             self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
         if verdict.new_sentences is not None:
@@ -189,6 +191,16 @@ class Judge(AbstractContextManager["Judge"]):
         if values != stored:
             keys = item_values.row_keys(values, verdict.namespace, site_of(verdict.key))
             self._store.put_values(verdict.namespace, verdict.key, values, keys)
+
+    def _note_row(self, row: StoredPage) -> None:
+        """A row that came on another page is on this known page, too: it may leave the other."""
+        known = self._store.settle(row, lambda view: (Action.SKIP, view.same_key()))
+        if known is None or known.item_values is None or row.item_values is None:
+            return
+        values = item_values.with_rows(known.item_values, [item_values.row_of(row.item_values)])
+        if values != known.item_values and len(values) < item_values.MOST_BYTES:
+            keys = item_values.row_keys(values, row.namespace, row.site)
+            self._store.put_values(row.namespace, row.url, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that a verdict stored: its item was dropped or failed later on.

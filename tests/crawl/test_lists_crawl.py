@@ -303,6 +303,19 @@ def test_a_row_with_its_link_comes_out_once_in_whatever_order(tmp_path: Path) ->
         assert sorted(priced_crawl(tmp_path, site, day, LinkedRows, **settings)) == new
 
 
+def test_a_row_that_each_night_pushes_down_comes_out_once(tmp_path: Path) -> None:
+    """It stands on another page before the first one forgets it."""
+    rows = [row for n in range(10) for row in list_sites.names("shop", n, 12, "English")]
+    pages = pages_of(rows)
+    with served(lambda address: priced_list(pages[address])) as site:
+        for night in range(5):
+            paths = [str(n) for n in range(10)]
+            found = priced_crawl(tmp_path, site, paths, LinkedRows, SIMHASH_UNCHANGED="drop")
+            assert sorted(found) == sorted(rows[:3] if night else rows)
+            rows = [f"fresh row {night} {n}" for n in range(3)] + rows
+            pages |= pages_of(rows)
+
+
 def test_rows_of_another_day_come_out_where_unchanged_pages_do(tmp_path: Path) -> None:
     rows = [row for n in range(10) for row in list_sites.names("shop", n, 12, "English")]
     pages = pages_of(rows) | pages_of(sorted(rows), "/by-name")

@@ -237,8 +237,11 @@ class RedisStore(contract.Store):
 
     def __len__(self) -> int:
         hashes = [namespace.space.pages for namespace in self._namespaces()]
-        count: int = sum(self._server.run([("HLEN", pages) for pages in hashes]))
-        return count - len(self._tentative_pages)
+        held: int = sum(self._server.run([("HLEN", pages) for pages in hashes]))
+        own = sorted(self._tentative_pages)
+        asked = [("HEXISTS", Space(name).pages, page_id(url)) for name, url in own]
+        there: int = sum(self._server.run(asked))
+        return held - there
 
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:

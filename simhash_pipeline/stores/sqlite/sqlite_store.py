@@ -259,10 +259,15 @@ class SqliteStore(Store):
             self._connection.close()
 
     def __len__(self) -> int:
+        counts = "SELECT count(*) FROM page"
         with self._access:
             self._refuse_another_file()
-            count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
-            return count - len(self._unconfirmed)
+            count: int = self._cursor.execute(counts).fetchone()[0]
+            if self._unconfirmed and self._run is not None:
+                self.flush()
+                own = self._cursor.execute(f"{counts} WHERE run = ?", self._run[:1])
+                count -= own.fetchone()[0]
+            return count
 
     def _refuse_another_file(self) -> None:
         """StoreError if the file was deleted, replaced or emptied since it was opened.
