@@ -29,7 +29,7 @@ from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_reject
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, Line, counted, print_lines, printable
 from simhash_pipeline.twins import Pair
-from simhash_pipeline.urls import page_key
+from simhash_pipeline.urls import page_key, site_of
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
 
@@ -155,7 +155,9 @@ class _FetchSpider(Spider):
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
         why = f"if A is stored, B is dropped: {REASONS[verdict.reason]}"
-        items = " In a crawl a scraped value or text that differs keeps B."
+        one_site = site_of(verdict.url) == site_of(verdict.twin_url or "")
+        what = "value or text" if one_site else "price, colour or product number"
+        items = f" In a crawl a scraped {what} that differs keeps B."
         return f"Twins: {why}.{items * (options.item_fields is not None)}"
     return _OF_REASON.get(verdict.reason) or f"No twins: {_why_kept(verdict, apart, options)}"
 

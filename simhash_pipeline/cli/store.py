@@ -173,7 +173,7 @@ class ForgetCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         what = "a page's URL; the first may be the store's file"
         parser.add("urls", what, nargs="*", metavar="url")
-        what = "forget pages not seen for so long: 12h, 90d, 4w"
+        what = "forget pages not seen for so long: 30m (minutes), 12h, 90d, 4w"
         parser.add("--unseen", what, type=age, metavar="AGE")
         parser.flag("--all", "forget all pages; asks first")
         what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all, --unseen (default: all)"

@@ -321,7 +321,7 @@ def title_change(drop: Drop) -> TitleChange | None:
     if not words or not others or words == others:
         return None
     change = words - others, others - words
-    if all(any(map(str.isdigit, side)) for side in change):
+    if all(any(word[:1].isdigit() for word in side) for side in change):
         return change
     return change if len(words & others) < COMMON_WORDS * min(len(words), len(others)) else None
 
