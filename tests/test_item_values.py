@@ -276,10 +276,77 @@ def test_a_number_or_an_offer_differs_in_another_template(
     assert verdict.differing_fields == ((name,) if differ else ())
 
 
-PRINTED = "<title>Rope opens - Print</title><div><h1>Rope opens</h1>{}</div>"
+@pytest.mark.parametrize(
+    ("value", "other", "differ"),
+    [
+        ({"price": "13 900 €"}, {"price": "US$ 15290"}, ("price",)),
+        ({"colour": "red"}, {"colour": "grey"}, ("colour",)),
+        ({"price": "1 299,00 kr"}, {"price": "1299 kr"}, ()),
+        ({"colour": "navy blue"}, {"colour": "navy"}, ()),
+        ({"price": "13 900 €"}, {}, ()),
+        ({"place": "Hull"}, {"place": "Rhyl"}, ()),
+    ],
+)
+def test_a_price_or_colour_counts_between_sites(
+    value: dict[str, str], other: dict[str, str], differ: tuple[str, ...]
+) -> None:
+    """An aggregator's page of a car isn't the dealer's, nor that of another of his cars."""
+    shown = (" ".join(each.values()) for each in (value, other))
+    with Judge(options=Options(min_tokens=20)) as judge:
+        judge.judge(A, page(f"<p>{next(shown)}"), value)
+        verdict = judge.judge("http://other.example/1", page(f"<p>{next(shown)}"), other)
+    assert verdict.differing_fields == differ
+    assert verdict.dropped is not bool(differ)
+
+
 STORY = [
     f"The rope of hall {n} is as long as {n + 20} ships and {n + 30} barges." for n in range(20)
 ]
+
+
+def _thread(posts: list[str], teaser: str) -> tuple[str, dict[str, Any]]:
+    """A page of posts, each with its author's number of them, and its item."""
+    said = (
+        f"<div><b>reader{at}</b> {len(teaser)} posts<p>{post}</p></div>"
+        for at, post in enumerate(posts)
+    )
+    html = f"<title>Rope</title><h1>Rope</h1>{''.join(said)}<p>{teaser}</p>"
+    return html, {"title": "Rope", "posts": [{"text": post} for post in posts]}
+
+
+@pytest.mark.parametrize(
+    ("posts", "is_unchanged"),
+    [
+        (STORY[:12], True),
+        (STORY[:13], False),
+        (STORY[11::-1], False),
+        ([*STORY[:11], STORY[11].replace("ships", "51 votes")], False),
+        ([*STORY[:12], STORY[11]], False),
+    ],
+)
+def test_posts_that_are_a_long_text_together_say_whether_a_thread_has_changed(
+    posts: list[str], is_unchanged: bool
+) -> None:
+    """Whatever stands beside them."""
+    with Judge() as judge:
+        judge.judge(
+            A, *_thread(STORY[:12], "Who has a spare rope of forty ells for Sunday's fair?")
+        )
+        verdict = judge.judge(A, *_thread(posts, "Night train: on which side of it is the sea?"))
+    assert (verdict.reason == "unchanged") is is_unchanged
+
+
+def test_short_values_beside_a_text_say_nothing_of_it() -> None:
+    """Lead and image are a third of the page: its text counts."""
+    lead = "The rope of the old bell came down at noon, and nobody was under it but a dove."
+    item = {"title": "Rope", "lead": lead, "image": "/rope.jpg"}
+    html = "<title>Rope</title><img src=/rope.jpg><p>{}</p><p>{}</p>"
+    with Judge(options=Options(min_tokens=20)) as judge:
+        judge.judge(A, html.format(lead, STORY[0]), item)
+        assert judge.judge(A, html.format(lead, STORY[1]), item).reason == "changed"
+
+
+PRINTED = "<title>Rope opens - Print</title><div><h1>Rope opens</h1>{}</div>"
 
 
 def _judged(judge: Judge, number: int, frame: str, texts: list[str], more: str = "") -> Verdict:
@@ -1009,7 +1076,9 @@ def test_jobs_of_one_scraped_text_are_two_if_title_and_page_name_two_places() ->
             html = f"<title>Nurse, {place}</title><main>{shown}"
             url = f"http://a.example/{place}-{len(verdicts)}"
             verdicts.append(judge.judge(url, html, item).reason)
+        again = judge.judge("http://a.example/jobs/Esker-1?from=mail", html, item)
     assert verdicts == ["new", "near miss", "item"]
+    assert again.dropped
 
 
 def test_names_of_one_text_that_was_brought_to_an_empty_shell_are_two_things() -> None:
