@@ -92,7 +92,8 @@ def fingerprint(paths: list[str], way: str) -> None:
         return
     with by_python() if way == "Python" else contextlib.nullcontext():
         fingerprinter = Fingerprinter()
-        fingerprinter.fingerprint(f"<p>{'中文港口 word ' * 100}")  # loads the dictionary
+        # Loads the dictionary and tables.
+        fingerprinter.fingerprint(f"<title>Über 中文</title><p>{'Über 中文港口, 3天前 ' * 100}")
         for path in paths:
             fingerprinter.fingerprint(Path(path).read_bytes())
 
