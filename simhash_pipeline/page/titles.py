@@ -193,16 +193,11 @@ def _unlinked(blocks: Blocks) -> list[int]:
 class Titled(Protocol):
     """A page as its titles tell of it."""
 
-    @property
-    def title(self) -> str: ...
-    @property
-    def heading(self) -> str: ...
-    @property
-    def title_marks(self) -> int: ...
-    @property
-    def title_places(self) -> bytes | None: ...
-    @property
-    def codes(self) -> str: ...
+    title: str
+    heading: str
+    title_marks: int
+    title_places: bytes | None
+    codes: str
 
 
 def name_of(
