@@ -5,7 +5,6 @@ records    fingerprints  result, drop log, copies, a store
            and verdicts
 """
 
-import ctypes
 import json
 import shutil
 import uuid
@@ -187,15 +186,8 @@ def _judged(
         _refuse_nothing(job, inputs, reading)
         if job.keep != "first":
             parts.judge_sorted(folder, job.options, job.keep, reading.pages, log)
-    give_back_memory()  # before DuckDB takes as much
+    pa.default_memory_pool().release_unused()  # before DuckDB takes as much
     return reading
-
-
-def give_back_memory() -> None:
-    """What is free goes to the system."""
-    pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError, TypeError):  # only glibc has it
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _refuse_places(job: DedupJob) -> None:
