@@ -95,7 +95,6 @@ VERDICTS = pa.schema(
         ("kept", pa.bool_()),
         ("reason", pa.string()),
         ("group", pa.int64()),  # the position of the group's kept page
-        ("twin", pa.int64()),  # the position of the page it was found near
         ("twin_url", pa.string()),
         *((name, pa.int32()) for name in MEASURES[:3]),
         ("similarity", pa.float64()),
@@ -334,7 +333,6 @@ def _verdict_row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> di
         "kept": not verdict.dropped,
         "reason": verdict.reason,
         "group": position if verdict.stored or twin is None else twin,
-        "twin": twin,
         "twin_url": None if twin is None else _utf8(verdict.twin_url or ""),
         **{name: getattr(verdict, name) for name in MEASURES},
     }
