@@ -15,6 +15,7 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import rows as sqlite_rows
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform
+from tests.stores.buckets import faults
 from tests.stores.pages import always, near_content, page, seen
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def test_connections_opened_at_different_times_see_exactly_what_is_stored(
             assert told["same key"] == ([] if same is None else [(same.url, int(same.seen_at))])
     for store in stores:
         assert list(store.pages()) == list(model.values())
-        assert store.check() == []
+        assert faults(store) == []
         store.close()
 
 

@@ -17,6 +17,7 @@ from simhash_pipeline import Judge, Options, PageError, PageFingerprint
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import page_key
+from tests.stores.buckets import faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ def test_hostile_urls_are_stored_found_and_forgotten_like_any_other(store: Store
         assert judge.judge("http://twin.example/", page(i)).twin_url == kept[name].url
         judge.forget(kept[name])
     assert [each.url for each in store.pages()] == [fine.key]
-    assert store.check() == []
+    assert faults(store) == []
 
 
 @pytest.mark.parametrize("name", NO_PAGES)

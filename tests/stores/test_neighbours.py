@@ -14,6 +14,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.stores.contract import Action, View
 from simhash_pipeline.stores.opening import open_store
+from tests.stores.buckets import faults
 from tests.stores.pages import keep, page
 from tests.stores.servers import wait_until
 
@@ -79,7 +80,7 @@ def test_what_a_dead_process_did_not_confirm_is_gone_where_it_is_met(url: str) -
         dying.wait()
         wait_until(lambda: unconfirmed(early) == {"saved": False})
         assert [kept.url for kept in early.pages()] == ["saved"]
-        assert early.check() == []
+        assert faults(early) == []
 
 
 def test_a_verdict_for_an_unconfirmed_page_is_provisional(url: str) -> None:

@@ -21,6 +21,7 @@ from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.stores.contract import Action
 from simhash_pipeline.stores.redis.layout import run_key
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from tests.stores.buckets import faults
 from tests.stores.pages import always, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def test_what_is_kept_is_what_one_process_would_keep_in_some_order(
     answers = {each.url: twin for process in processes for each, twin in process.answers}
     with RedisStore(url) as store:
         kept = {each.url: each for each in store.pages()}
-        assert store.check() == []
+        assert faults(store) == []
     assert not has_twins(list(kept.values()))
     assert kept.keys() == {name for name, twin in answers.items() if twin is None}
     assert set(answers.values()) - {None} <= kept.keys()
@@ -224,7 +225,7 @@ def test_no_two_twins_are_confirmed(
     processes = judged(url, pages_of(shares), course, tentative=True)
     with RedisStore(url) as store:
         kept = list(store.pages())
-        assert store.check() == []
+        assert faults(store) == []
     assert not has_twins(kept)
     if not course.expiries:
         told = {each.url for process in processes for each, twin in process.answers if not twin}
@@ -245,7 +246,7 @@ def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
     judged(url, steps, course, tentative=False)
     with RedisStore(url) as store:
         kept = list(store.pages())
-        assert store.check() == []
+        assert faults(store) == []
         assert not has_twins(kept)
         for each in kept:
             store.forget("", each.url)
@@ -283,7 +284,7 @@ def test_structures_that_are_first_asked_for_meanwhile_are_all_found_oldest_firs
     judged(url, steps, course, tentative=False, decide=decide)
     with RedisStore(url) as store:
         kept = list(store.pages())
-        assert store.check() == []
+        assert faults(store) == []
         for value in VALUES:
             pairs = [(each.url, hamming_distance(each.structure or 0, value)) for each in kept]
             near = sorted((pair for pair in pairs if pair[1] <= 3), key=itemgetter(1))

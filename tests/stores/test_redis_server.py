@@ -18,6 +18,7 @@ from simhash_pipeline.errors import StoreError, StoreLost
 from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from tests.stores.buckets import faults
 from tests.stores.pages import FAR, keep, near_content, page, unless_near
 from tests.stores.servers import (
     RunningCluster,
@@ -146,12 +147,12 @@ def test_on_a_full_server_pages_are_read_and_removed(tmp_path: Path) -> None:
         server.tell("CONFIG", "SET", "maxmemory", "1")
         with open_store(server.url) as store:
             store.stamp({"bits": 64})
-            assert (len(store), store.check()) == (4, [])
+            assert (len(store), faults(store)) == (4, [])
             assert near_content(store, 1) == [("old", 0), ("same", 0)]
             assert store.forget("", "new")
             assert store.expire(2_000.0) == 2
             assert [kept.url for kept in store.pages()] == ["same"]
-            assert store.check() == []
+            assert faults(store) == []
             assert store.clear("") == 1
             assert len(store) == 0
 
@@ -304,7 +305,7 @@ def test_nothing_acknowledged_is_lost_when_a_server_with_aof_is_killed(tmp_path:
             keep(store, page(str(number), number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)))
             acknowledged.append(str(number))
         assert [kept.url for kept in store.pages()] == acknowledged
-        assert store.check() == []
+        assert faults(store) == []
 
 
 def test_scripts_that_the_server_forgot_are_loaded_again(

@@ -13,6 +13,7 @@ import pytest
 from simhash_pipeline.stores.contract import Action, PageText, View
 from simhash_pipeline.stores.redis.layout import run_key
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from tests.stores.buckets import faults
 from tests.stores.pages import FAR, always, keep, near_content, page, unless_near
 from tests.stores.servers import wait_until
 
@@ -74,7 +75,7 @@ def test_of_near_twins_settled_by_many_threads_one_is_kept(url: str) -> None:
             thread.join()
     with RedisStore(url) as store:
         assert sorted(int(kept.split()[0]) for kept in urls(store)) == list(range(60))
-        assert store.check() == []
+        assert faults(store) == []
 
 
 def test_a_page_that_is_confirmed_while_its_process_is_taken_for_dead_stays(
@@ -114,7 +115,7 @@ def test_a_page_that_is_lost_while_another_works_on_its_url_is_nobodys_twin(url:
         other.settle(page("first", FAR, seen_at=2_000.0), decide)
         assert third.settle(page("later", 0), unless_near) == "twin"
         assert urls(third) == ["twin"]
-        assert third.check() == []
+        assert faults(third) == []
 
 
 def is_dead(store: RedisStore, run: bytes) -> bool:
@@ -133,7 +134,7 @@ def test_a_confirmed_page_stays_and_another_is_forgotten_at_the_end(url: str) ->
         assert near_content(store, 0) == [("saved", 0), ("waiting", 1), ("saved last", 1)]
     with RedisStore(url) as store:
         assert urls(store) == ["saved", "saved last"]
-        assert store.check() == []
+        assert faults(store) == []
 
 
 def test_confirming_a_page_that_was_forgotten_or_kept_anew_changes_nothing(url: str) -> None:
@@ -184,4 +185,4 @@ def test_what_a_killed_process_left_unconfirmed_is_forgotten(url: str, meets: st
             with RedisStore(url, tentative=True) as following:
                 assert near_content(following, 1) == [("saved", 1)]
                 assert urls(following) == ["saved", "early"]
-        assert early.check() == []
+        assert faults(early) == []

@@ -28,6 +28,7 @@ from simhash_pipeline.stores.contract import (
 from simhash_pipeline.stores.opening import StorePlace, open_store, store_place
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.urls import address_of
+from tests.stores.buckets import faults
 from tests.stores.pages import (
     FAR,
     always,
@@ -122,7 +123,7 @@ def test_what_dropped_pages_said_is_remembered(store: Store) -> None:
     assert store.settle(page("a"), last) == again
     assert store.settle(page("a", namespace="other"), last) == other
     assert store.settle(page("c"), last) is None
-    assert store.check() == []
+    assert faults(store) == []
     store.expire(4)
     assert sorted(store.visits()) == sorted([again, other])
     store.forget("", "a")
@@ -248,7 +249,7 @@ def test_a_row_finds_the_pages_that_have_it_oldest_first(store: Store) -> None:
     keep(store, rowed("c", "v"))
     store.forget("", "b")
     assert [found(row) for row in "xyzv"] == [[], [], ["a"], ["c"]]
-    assert store.check() == []
+    assert faults(store) == []
     store.expire(2_000.0)
     assert [found(row) for row in "zv"] == [[], []]
     keep(store, rowed("c", "v"))
@@ -312,7 +313,7 @@ def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
     assert same("https://a.example/new", address) == [early, two, spelled]
     keep(store, replace(page(one), address=address))
     assert same("https://a.example/new", address) == [early, two, spelled, one]
-    assert store.check() == []
+    assert faults(store) == []
 
 
 def test_a_page_is_never_its_own_neighbour(store: Store) -> None:
@@ -416,7 +417,7 @@ def test_the_id_of_a_forgotten_newest_page_is_not_given_again(store: Store) -> N
 
 def test_a_store_in_order_has_nothing_to_complain_of(store: Store) -> None:
     keep(store, page("a", 0), page("b", 0))
-    assert store.check() == []
+    assert faults(store) == []
 
 
 @pytest.mark.parametrize("error", [KeyError("mine"), KeyboardInterrupt()])

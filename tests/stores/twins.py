@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.stores.redis.redis_store import LEASE_SECS, RedisStore
 from tests.forked import PROCESSES
+from tests.stores.buckets import faults
 from tests.stores.pages import page, unless_near
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def run(
             outcome.judged[name] = Judged(name, values[name], kept == "kept")
     with RedisStore(url) as store:
         outcome.stored = {stored.url: stored.content or 0 for stored in store.pages()}
-        outcome.faults += store.check()
+        outcome.faults += faults(store)
     return outcome
 
 

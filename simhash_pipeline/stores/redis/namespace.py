@@ -26,7 +26,6 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.index.neighbours import position
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, Visit, page_id
 from simhash_pipeline.stores.redis import layout
@@ -119,29 +118,11 @@ class RedisNamespace:
                 yield int.from_bytes(raw[: layout.NUMBER_SIZE], "big"), known
 
     def faults(self) -> Iterator[str]:
-        """What can't be read, and what no look-up finds."""
-        structures = self.server.ask("HGET", self.space.head, layout.STRUCTURES)
-        columns = layout.INDEXED if structures == layout.DONE else layout.ALWAYS_INDEXED
+        """What can't be read."""
         for found in self.server.scan(self.space.texts, TEXTS_A_READ):
             yield from self._read_each("text", found, self.text)[1]
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
-            records, damaged = self._read_each("record", found, self.record)
-            yield from damaged
-            entries = [
-                (each, entry)
-                for each in records
-                for entry in layout.entries(self.space, each.page, columns)
-            ]
-            further = self.server.run([("ZSCORE", e.more, e.value + r.ref) for r, e in entries])
-            places = [place for _, entry in entries for place in entry.places]
-            replies = iter(self.server.run([("HGET", place.key, place.field) for place in places]))
-            for (record, entry), score in zip(entries, further, strict=True):
-                first, *others = [next(replies) or b"" for _ in entry.places]
-                is_listed = score is not None or layout.ref_in(entry.places[0], first) == record.ref
-                pairs = zip(entry.places[1:], others, strict=True)
-                if not is_listed or any(position(b, p.rest, len(p.rest)) < 0 for p, b in pairs):
-                    page = f"{record.page.url} of namespace {self.space.namespace!r}"
-                    yield f"{page} is stored and can't be found"
+            yield from self._read_each("record", found, self.record)[1]
 
     def repeated_text(self, host: str) -> bytes:
         return self.server.ask("HGET", self.space.repeated_text, host) or b""
