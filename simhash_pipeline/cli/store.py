@@ -21,7 +21,6 @@ from simhash_pipeline.options import PREFIX, Options, preset_options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store, check_stamp, shown_url
 from simhash_pipeline.stores.opening import open_store, store_file
-from simhash_pipeline.stores.sqlite.file import beside
 from simhash_pipeline.terminal import Grid, Line, counted, printable, progress
 from simhash_pipeline.urls import page_key
 
@@ -80,7 +79,7 @@ def _text(value: object) -> str:
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
     pages, thin, file = 0, 0, store_file(named.url)
-    files = [] if file is None else [file, beside(file, "-wal")]
+    files = [] if file is None else [file, Path(f"{file}-wal")]
     namespaces = Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):

@@ -185,12 +185,7 @@ def protect_texts(path: Path) -> None:
     """Make the store readable by its owner alone, with its log, before it holds texts of pages."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
-            beside(path, suffix).chmod(0o600)
-
-
-def beside(path: Path, suffix: str) -> Path:
-    """The file of SQLite's that lies beside a database."""
-    return path.with_name(path.name + suffix)
+            Path(f"{path}{suffix}").chmod(0o600)
 
 
 class Access:
