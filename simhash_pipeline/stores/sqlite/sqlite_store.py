@@ -46,6 +46,7 @@ OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock
 PUT_REPEATED_TEXT = "INSERT OR REPLACE INTO repeated_text VALUES (?, ?, ?)"
 PUT_TEXT = "INSERT OR REPLACE INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)"
 CONFIRM = "UPDATE page SET run = NULL WHERE id = ?"
+OWN_PAGES = "SELECT count(*) FROM page WHERE run = ?"
 PUT_VISIT = "INSERT OR REPLACE INTO visit (namespace, key, said, seen_at) VALUES (?, ?, ?, ?)"
 DELETE_VISIT = "DELETE FROM visit WHERE key = ?"
 DELETE_TEXT = "DELETE FROM text WHERE namespace = ? AND url = ?"
@@ -259,14 +260,12 @@ class SqliteStore(Store):
             self._connection.close()
 
     def __len__(self) -> int:
-        counts = "SELECT count(*) FROM page"
         with self._access:
             self._refuse_another_file()
-            count: int = self._cursor.execute(counts).fetchone()[0]
+            count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
             if self._unconfirmed and self._run is not None:
                 self.flush()
-                own = self._cursor.execute(f"{counts} WHERE run = ?", self._run[:1])
-                count -= own.fetchone()[0]
+                count -= self._cursor.execute(OWN_PAGES, self._run[:1]).fetchone()[0]
             return count
 
     def _refuse_another_file(self) -> None:
