@@ -605,6 +605,12 @@ def rows_in(values: bytes) -> list[bytes]:
     return [row_of(values), *(row for row in rows if not row[0] & _BEFORE)]
 
 
+def had_row(values: bytes, row: bytes) -> bool:
+    """Whether an earlier visit of the page gave this row, and the last one didn't."""
+    rows = _cut(values[_end_of(values) :], ROW_BYTES)
+    return any(each[0] & _BEFORE and _marked(each, 0) == _marked(row, 0) for each in rows)
+
+
 def with_rows(values: bytes, rows: Iterable[bytes], before: Iterable[bytes] = ()) -> bytes:
     """The values with the first 100 of these rows, and of those that the page had before."""
     known = {row_of(values)}

@@ -17,7 +17,7 @@ from simhash_pipeline import item_values
 from simhash_pipeline.answers import AnsweredPairs
 from simhash_pipeline.candidates import MAX_SAME, candidates
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.item_values import NOTHING, Said
+from simhash_pipeline.item_values import NO_VALUES, NOTHING, Said
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -141,10 +141,11 @@ class Judge(AbstractContextManager["Judge"]):
         if verdict.stored and verdict.known_rows and page.item_values is not None:
             # A list that has changed may have moved these rows to its next page.
             self._put_rows(verdict, page.item_values, ())
-        if verdict.dropped and verdict.reason != "unchanged" and page.row_keys is not None:
-            self._note_row(page)
         if verdict.gives_values and page.item_values is not None:
-            self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
+            if verdict.reason == "unchanged":
+                self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
+            else:
+                self._note_row(page, item_values.row_of(page.item_values))
         if verdict.new_sentences is not None:
             on_sites = copies_on(page.site, site_of(verdict.twin_key or ""))
             self.repeated_text.learn_copy((page.namespace, on_sites), verdict.new_sentences)
@@ -192,15 +193,14 @@ class Judge(AbstractContextManager["Judge"]):
             keys = item_values.row_keys(values, verdict.namespace, site_of(verdict.key))
             self._store.put_values(verdict.namespace, verdict.key, values, keys)
 
-    def _note_row(self, row: StoredPage) -> None:
-        """A row that came on another page is on this known page, too: it may leave the other."""
-        known = self._store.settle(row, lambda view: (Action.SKIP, view.same_key()))
-        if known is None or known.item_values is None or row.item_values is None:
-            return
-        values = item_values.with_rows(known.item_values, [item_values.row_of(row.item_values)])
-        if values != known.item_values and len(values) < item_values.MOST_BYTES:
-            keys = item_values.row_keys(values, row.namespace, row.site)
-            self._store.put_values(row.namespace, row.url, values, keys)
+    def _note_row(self, page: StoredPage, row: bytes) -> None:
+        """A row that came on another page is on this known page now: the other may forget it."""
+        known = self._store.settle(page, lambda view: (Action.SKIP, view.same_key()))
+        if known is not None and known.item_values is not None:
+            values = item_values.with_rows(known.item_values, [row])
+            if values != known.item_values and len(values) < item_values.MOST_BYTES:
+                keys = item_values.row_keys(values, page.namespace, page.site)
+                self._store.put_values(page.namespace, page.url, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that a verdict stored: its item was dropped or failed later on.
@@ -248,7 +248,10 @@ class _Case:
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
             twin = Neighbour(twin.page, twin.reason)
-            verdict = self._near(twin, dropped=True, provisional=not is_sure)
+            notes_row = is_sure and page.row_keys is not None and self._came_before(twin.page)
+            verdict = self._near(
+                twin, dropped=True, provisional=not is_sure, gives_values=notes_row
+            )
             forgets = is_sure and previous and not item_values.is_row(page.item_values)
             return Action.FORGET if forgets else Action.SKIP, verdict
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
@@ -261,6 +264,12 @@ class _Case:
         if previous and item_values.is_row(rows := previous.item_values):
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(rows or b"")))
         return Action.KEEP, verdict
+
+    def _came_before(self, other: StoredPage) -> bool:
+        """Whether an earlier run met the page's row there: then its item is out for good."""
+        values, its = (one.item_values or NO_VALUES for one in (self._page, other))
+        row = item_values.row_of(values)
+        return self._memory.is_earlier(other) or item_values.had_row(its, row)
 
     def _pair(self, other: StoredPage) -> Pair:
         return Pair(self._page, other, self._view.repeated_text, self._options)

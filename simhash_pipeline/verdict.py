@@ -71,7 +71,8 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
-    # Whether the unchanged page was stored without its item's values, and has them from now on
+    # Whether the known page has from now on values that it was stored without: its item's, or a row
+    # that an earlier run met on its twin
     gives_values: bool = field(default=False, compare=False)
     # The canonical URLs, by which stores know the pages.
     key: str = field(default="", compare=False)

@@ -1222,17 +1222,21 @@ def test_rows_of_two_links_or_values_are_two_rows() -> None:
     assert len({row_of(row_says(row, shown, A)) for row in rows}) == 4
 
 
+def linked_rows(url: str, *names: str) -> tuple[PageFingerprint, list[Said]]:
+    links = "".join(f"<li><a href=/p?id={name}>{name}</a></li>" for name in names)
+    source = Source(f"<title>Shop</title><main><p>{SHOE}</p><ul>{links}</ul></main>", url)
+    read = Fingerprinter().read(source)
+    items = [{"title": name, "link": f"/p?id={name}"} for name in names]
+    return read, [said_by(read, as_row(with_values(source, item, Options()))) for item in items]
+
+
 def test_a_row_is_dropped_for_no_page_that_lost_it_to_one_of_yesterday(store: Store) -> None:
     """Today's new list lost it to yesterday's old one, which gives it again."""
 
-    def rows_of(url: str, *names: str) -> tuple[PageFingerprint, list[Said]]:
-        links = "".join(f"<li><a href=/p?id={name}>{name}</a></li>" for name in names)
-        source = Source(f"<title>Shop</title><main><p>{SHOE}</p><ul>{links}</ul></main>", url)
-        read = Fingerprinter().read(source)
-        items = [{"title": name, "link": f"/p?id={name}"} for name in names]
-        return read, [said_by(read, as_row(with_values(source, item, Options()))) for item in items]
-
-    (old, (own, shared)), (new, (lost, other)) = rows_of(A, "fir", "oak"), rows_of(B, "oak", "elm")
+    (old, (own, shared)), (new, (lost, other)) = (
+        linked_rows(A, "fir", "oak"),
+        linked_rows(B, "oak", "elm"),
+    )
     for began in (1_000, 2_000):
         judge = Judge(store, clock=count(began + 9).__next__, repeats_since=began)
         if began == 2_000:
@@ -1243,6 +1247,23 @@ def test_a_row_is_dropped_for_no_page_that_lost_it_to_one_of_yesterday(store: St
         assert not verdict.dropped
         assert judge.judge_row(A, old, shared) is None
         judge.add_rows(verdict, own, [row_of(one.values or b"") for one in (own, shared)])
+
+
+def test_a_row_of_a_page_whose_items_were_lost_is_not_noted_on_another(store: Store) -> None:
+    """Today's new row: a row of yesterday, which is out, would be."""
+    (known, (fir, oak)), (new, (elm, yew)) = (
+        linked_rows(B, "fir", "oak"),
+        linked_rows(A, "elm", "yew"),
+    )
+    later, (again, _) = linked_rows(B, "yew", "fir")
+    for began in (1_000, 2_000):
+        judge = Judge(store, clock=count(began + 9).__next__, repeats_since=began)
+        page, rows, url = (known, (fir, oak), B) if began == 1_000 else (new, (elm, yew), A)
+        verdict = judge.judge(url, page, rows[0])
+        judge.add_rows(verdict, rows[0], [row_of(one.values or b"") for one in rows])
+    assert judge.judge(B, later, again).twin_url == A
+    judge.forget(verdict)
+    assert not judge.judge(B, later, again).dropped
 
 
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])
