@@ -1257,7 +1257,7 @@ def test_a_row_of_a_page_whose_items_were_lost_is_not_noted_on_another(store: St
     )
     later, (again, _) = linked_rows(B, "yew", "fir")
     for began in (1_000, 2_000):
-        judge = Judge(store, clock=count(began + 9).__next__, repeats_since=began)
+        judge = Judge(store, clock=count(began + 9).__next__, repeats_since=began, unchanged="drop")
         page, rows, url = (known, (fir, oak), B) if began == 1_000 else (new, (elm, yew), A)
         verdict = judge.judge(url, page, rows[0])
         judge.add_rows(verdict, rows[0], [row_of(one.values or b"") for one in rows])
