@@ -338,17 +338,13 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
     """
     if 2 * sum(len(each.text) for each in shown) < len(page.text):  # most
         return ""
-    lines = {_packed_line(line) for line in page.text.split("\n")}
+    lines = {*on_page.unspaced(page.text).split(b"\n")}
     sizes: Counter[str] = Counter()
     for each in shown:
-        said = map(_packed_line, each.text.split("\n"))
+        said = on_page.unspaced(each.text).split(b"\n")
         sizes[each.name] += sum(len(line) for line in said if line in lines)
     name, size = sizes.most_common(1)[0] if sizes else ("", 0)
     return name if size >= LONG_BYTES and 2 * size >= sum(map(len, lines)) else ""
-
-
-def _packed_line(line: str) -> bytes:
-    return "".join(line.split()).encode("utf-8", "replace")
 
 
 def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
