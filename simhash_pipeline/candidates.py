@@ -56,12 +56,13 @@ def _by_error_pattern(view: View) -> Iterator[StoredPage]:
 def _by_address(page: StoredPage, view: View, options: Options) -> Iterator[StoredPage]:
     """Pages of the same site and declared address: what stands beside their texts says nothing.
 
-    Their main texts must be alike: many sites declare one address for all pages of a list.
+    Their main texts must be alike, or else their items: many sites declare one address for all
+    pages of a list.
     """
     for other in islice(view.same("address"), MAX_SAME):
         pair = Pair(page, other, view.repeated_text, options)
         is_near = (pair.similarity(only_main=True) or 0) >= MIN_MAIN_SIMILARITY
-        if is_near and not pair.are_two_subjects():
+        if (is_near or pair.say_one_thing()) and not pair.are_two_subjects():
             yield other
 
 

@@ -648,9 +648,13 @@ def say_more(values: bytes | None, others: bytes | None) -> bool:
 
 def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     """Whether both items say the same, and two things at least."""
-    if values is None or others is None or say_more(values, others):
-        return False
-    return sum(any(each) and not _is_unseen(each) for each in _by_name(values).values()) > 1
+    return says_two_things(values) and others is not None and not say_more(values, others)
+
+
+def says_two_things(values: bytes | None) -> bool:
+    """Whether the page shows two of the item's values."""
+    shown = (each for each in _by_name(values or NO_VALUES).values() if not _is_unseen(each))
+    return sum(map(any, shown)) > 1
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:

@@ -24,6 +24,7 @@ from simhash_pipeline.item_values import (
     new_sentences,
     say_more,
     say_the_same,
+    says_two_things,
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
@@ -121,6 +122,17 @@ class Pair(NamedTuple):
             return False
         samples = page.sample or b"", other.sample or b""
         return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
+
+    def say_one_thing(self) -> bool:
+        """Whether their items say the same, of one offer or at one visit's address.
+
+        What rotates beside a short advert may be most of its page.
+        """
+        items = self.page.item_values, self.other.item_values
+        is_one = all(has(each, OFFER) for each in items)
+        is_one = is_one or is_one_visit(self.page.url, self.other.url)
+        is_one = is_one and all(map(says_two_things, items)) and not any(map(is_row, items))
+        return is_one and not self.changed_values()
 
     def have_same_text(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text

@@ -186,8 +186,9 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
         return far
     sketches = counted(options.sketch_distance, "bit")
     return (
-        f"{far} Other twins have the same declared address, item text or row, or, in two templates "
-        f"or sites, the same longest paragraph or minhash and sketches within {sketches}."
+        f"{far} Other twins declare one address and share half of the main text, have the same "
+        "item text or row, or, in two templates or sites, the same longest paragraph or minhash "
+        f"and sketches within {sketches}."
     )
 
 

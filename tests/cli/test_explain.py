@@ -423,7 +423,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [html(STORY), html(STORY.replace("word199", "tale"))],
             {"CONTENT_DISTANCE": 0, "SKETCH_DISTANCE": 0},
-            "the contents differ in 1 bit, and twins are within 0. Other twins have the same",
+            "the contents differ in 1 bit, and twins are within 0. Other twins declare one",
         ),
         (
             [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],

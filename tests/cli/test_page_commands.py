@@ -220,8 +220,9 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     others = simhash(pages, "compare", "story.html", (pages / "other.html").as_uri())
     assert others.returncode == 1
     assert re.search(
-        r"No twins: the contents differ in \d\d bits, and twins are within 3. Other twins have the "
-        "same declared address, item text or row, or, in two templates or sites, the same "
+        r"No twins: the contents differ in \d\d bits, and twins are within 3. Other twins declare "
+        "one address and share half of the main text, have the same item text or row, or, in two "
+        r"templates or sites, the same "
         r"longest paragraph or minhash and sketches within 18 bits\.\n",
         others.stdout,
     )
@@ -264,7 +265,7 @@ def test_compare_goes_by_the_options_that_judge(simhash: Simhash, pages: Path) -
     assert thin.returncode == 1
     assert "No twins: B is thin, and its title and text are not those of A." in thin.stdout
     one_is_thin = simhash(pages, "compare", "thin.html", "story.html").stdout
-    assert "No twins: one of them has too little text. Other twins have the same" in one_is_thin
+    assert "No twins: one of them has too little text. Other twins declare" in one_is_thin
     alone = ("-s", "SIMHASH_SECOND_LOOK=False")
     far = simhash(pages, "compare", "story.html", "other.html", *alone).stdout
     assert re.search(r"^No twins: .* bits, and twins are within 3\.$", far, re.MULTILINE)

@@ -242,6 +242,15 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a short thing again at another price: kept"] = [
         (_brief(n, 1), _brief(n, 1, "24.50")) for n in range(_PRODUCTS)
     ]
+    for query, price in (("?utm_source=mail", ""), ("?print=1", "29.50")):
+        briefs = [(_brief(n, 1, price), _brief(n, 2, price)) for n in range(_PRODUCTS)]
+        rows[f"a short thing at {query}, other teasers beside it: found"] = [
+            (_declaring(one, one), _declaring(two, one, query)) for one, two in briefs
+        ]
+    dearer = [(_brief(n, 1), _brief(n, 1, "24.50")) for n in range(_PRODUCTS)]
+    rows["a short thing at ?print=1 at another price: kept"] = [
+        (_declaring(one, one), _declaring(two, one, "?print=1")) for one, two in dearer
+    ]
     rows["a thread again, other counts and teasers beside its posts: found"] = [
         (_thread(n, 1), _thread(n, 2)) for n in range(_PRODUCTS)
     ]
@@ -297,7 +306,8 @@ def _brief(n: int, day: int, price: str = "29.50") -> Scraped:
     body = f"<p>{text}</p><b>{price}</b>"
     page = made._page("shop-example.org", f"brief-{n}", title, body, related="things")
     html = page.html.replace("</main>", boxed)
-    return Scraped(made.MadePage(page.url, html), {"title": title, "text": text, "price": price})
+    item = {"title": title, "text": text, "price": price or None}
+    return Scraped(made.MadePage(page.url, html), item)
 
 
 def _thread(n: int, day: int, *, posts: int = 4) -> Scraped:

@@ -94,6 +94,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
     "an item with a price says what its thing is": ("OFFER", 0),
     "the posts of a thread say what it is": ("PARTS", 0),
+    "one offer, or one visit, whose items say the same": ("Pair.say_one_thing", _no),
     "visits at tracking addresses are one": ("is_one_visit", _no),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
