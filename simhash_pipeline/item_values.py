@@ -512,7 +512,7 @@ def _value_of(kept: list[str], marks: int) -> bytes:
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
     """Fields by the bytes of their names, added or not; which is the text isn't known."""
     found = {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
-    return {TEXTS_NAME: "the text", **found}
+    return {TEXTS_NAME: "a long text", **found}
 
 
 @lru_cache(maxsize=1024)

@@ -174,7 +174,7 @@ const CHINESE = {
 
   // why a page is to be checked, or was kept though near
   "titles differ": "标题不同",
-  "titles or codes name two things": "标题或编号指的是不同对象",
+  "titles or codes tell them apart": "标题或编号不同",
   "fields of the items differ": "item 的字段不同",
   "structures differ": "结构不同",
   "too few elements to compare": "元素太少，无法比较",

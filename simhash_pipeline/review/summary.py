@@ -42,7 +42,7 @@ _REJECTIONS = {
     "template": ("structures differ", "structure_distance"),
     "sketch": ("sketches differ", "sketch_distance"),
     "shared notice": ("the shared text is of neither page", ""),
-    "title": ("titles or codes name two things", ""),
+    "title": ("titles or codes tell them apart", ""),
     "page-specific text": ("page-specific texts differ", ""),
 }
 _PART = re.compile(r"[/.?&=]")

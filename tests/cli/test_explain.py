@@ -438,7 +438,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
             {},
-            "titles or codes name two things.\n",
+            "titles or codes tell them apart.\n",
         ),
         (
             [FRAME.format(STORY, table) for table in ("", "<table><tr><td>1</table>")],

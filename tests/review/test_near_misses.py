@@ -115,7 +115,7 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
             f"page-specific texts differ: {NOTHING_COUNTS}",
         ),
         ({"similarity": None}, "page-specific texts differ: hardly any can be compared"),
-        ({"reason": "title"}, "titles or codes name two things"),
+        ({"reason": "title"}, "titles or codes tell them apart"),
         ({"reason": "shared notice"}, "the shared text is of neither page"),
         ({"reason": "template"}, "structures differ: 9 of at most 3 bits"),
         ({"reason": "template", "structure_distance": None}, "too few elements to compare"),
@@ -183,6 +183,6 @@ def test_dropped_lists_what_a_crawl_kept_though_it_was_near(
     assert ": --kept lists them" in first.stdout
     listed = simhash(tmp_path, "dropped", "--kept").stdout
     assert (
-        "  http://a.example/1\n    ≈ http://a.example/0\n    titles or codes name two things\n"
+        "  http://a.example/1\n    ≈ http://a.example/0\n    titles or codes tell them apart\n"
         in listed
     )
