@@ -44,6 +44,7 @@ NO_BLOCKS: Blocks = frozenset()
 TEXTS_VARY = MAIN  # in place of a word: see `learn_copy`
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
+LEAST_COPIES = 3  # with a sentence that their originals lack, as "First published in The Post"
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
 # the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).
 LEAST_REPEATED = 20
@@ -69,7 +70,7 @@ class Template:
 
     structure: int | None  # fingerprint of the first page; None: too few elements for one
     pages: int = 0  # the last ones, at most 64
-    counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block: eight at least
+    counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block: as many as recur
     repeated: Blocks = field(init=False)  # on half of the last pages, and on twenty
     recurring: Blocks = field(init=False)  # the others
 
@@ -190,10 +191,19 @@ class RepeatedText:
         title, text = page_specific(page.title, page.text, self.template(host, page.structure))
         return text if text.startswith(title) else f"{title}\n{text}"
 
-    def learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
-        """Count the blocks of a kept page, and store what more is known then."""
+    def learn(
+        self,
+        host: Host,
+        structure: int | None,
+        blocks: Sequence[int],
+        least: int = LEAST_PAGES,
+    ) -> None:
+        """Count the blocks of a kept page, and store what more is known then.
+
+        Blocks of fewer pages than `least` aren't.
+        """
         counted = {each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks}
-        if template := self._add(host, structure, counted):
+        if template := self._add(host, structure, counted, least):
             known = self._store.repeated_text(*host)
             self._known[host] = learnt = with_template(known, template)
             if learnt != known:
@@ -202,9 +212,11 @@ class RepeatedText:
     def learn_copy(self, host: Host, new_sentences: Collection[int]) -> None:
         """Count the sentences that a copy's text has and the other's hasn't; see `copies_on`."""
         varies = not self.template(host, None).counts.keys() >= {*new_sentences}
-        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies])
+        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies], LEAST_COPIES)
 
-    def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
+    def _add(
+        self, host: Host, structure: int | None, blocks: set[int], least: int
+    ) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""
         templates = self._hosts.pop(host, [])
         self._pages -= sum(len(one.blocks) for one in templates)
@@ -212,7 +224,7 @@ class RepeatedText:
         pages = pages or _Pages(replace(self.template(host, structure), structure=structure))
         others = [one for one in templates if one is not pages]
         self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-        found = pages.add(blocks)
+        found = pages.add(blocks, least)
         self._pages += sum(len(one.blocks) for one in templates)
         while self._pages > self._max_pages and len(self._hosts) > 1:
             oldest = self._hosts.pop(next(iter(self._hosts)))
@@ -240,7 +252,7 @@ class _Pages:
         self.blocks: deque[array[int]] = deque(maxlen=_REMEMBERED)  # a page's, in 2 bytes each
         self._added = 0
 
-    def add(self, blocks: Collection[int]) -> Template | None:
+    def add(self, blocks: Collection[int], least: int) -> Template | None:
         self.blocks.append(array("H", blocks))
         self._added += 1
         older = min(self._known.pages, _REMEMBERED - len(self.blocks))
@@ -251,14 +263,14 @@ class _Pages:
         known = self._known.counts.items() if older else ()
         earlier = [[block] * round(count * older / self._known.pages) for block, count in known]
         said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
-        found = _recurring(said)
+        found = _recurring(said, least)
         before, self.template = self.template, Template(self.template.structure, pages, found)
         return None if _learnt(before) == _learnt(self.template) else self.template
 
 
-def _recurring(said: bytes) -> dict[int, int]:
-    """The blocks that are eight times or more among these, rising, and how often each."""
+def _recurring(said: bytes, least: int) -> dict[int, int]:
+    """The blocks that are so often or more among these, rising, and how often each."""
     if native.kernel is not None:
-        return dict(sorted(native.kernel.recurring(said, LEAST_PAGES).items()))
+        return dict(sorted(native.kernel.recurring(said, least).items()))
     counts = Counter(memoryview(said).cast("H"))
-    return {block: times for block, times in sorted(counts.items()) if times >= LEAST_PAGES}
+    return {block: times for block, times in sorted(counts.items()) if times >= least}

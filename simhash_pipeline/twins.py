@@ -30,6 +30,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.visible import ARTICLE_SHIFT
 from simhash_pipeline.repeated_text import (
+    LEAST_PAGES,
     NO_BLOCKS,
     TEXTS_VARY,
     UNKNOWN,
@@ -173,7 +174,8 @@ class Pair(NamedTuple):
         is_known = self.of_one_site or copies is not UNKNOWN
         if not is_known or copies.counts.keys() >= new:
             return False
-        return copies.counts.get(TEXTS_VARY, 0) <= copies.pages / (3 if self.of_one_site else 8)
+        most = max(copies.pages / (3 if self.of_one_site else 8), LEAST_PAGES - 1)
+        return copies.counts.get(TEXTS_VARY, 0) <= most
 
     def _either_is_part(self) -> bool:
         return has(self.page.item_values, PART) or has(self.other.item_values, PART)

@@ -25,6 +25,7 @@ from tests.quality.rows import Row, share_row
 MADE_ITEMS = "made items"
 _STORIES = 90
 _KNOWN = 60  # of them are met with their copies before any is updated
+_PLAIN = 10  # whose copies lack a line on their source
 _PRODUCTS = 30
 # What is scraped as the text: the article's paragraphs, or all that the page shows, with its boxes.
 _SHAPES = ("paragraphs", "all text")
@@ -58,6 +59,8 @@ def item_rows() -> Iterator[Row]:
         yield _row(
             f"{change}, at an address that declares the first: kept", _second_kept(edits), 0.95
         )
+    hits = _found(_sourced())[_PLAIN:]
+    yield _row("wire copies with a line on their source, after others: found", hits, 0.85)
     hits = _second_kept(_tracked())
     yield _row("a story with another advert in its text, at a utm address: found", _not(hits), 0.9)
     for name, pairs in _products().items():
@@ -71,6 +74,7 @@ def item_digest() -> str:
     digest = hashlib.sha256()
     scraped = chain(
         *(_known(kind, shape) for kind in _BESIDE for shape in _SHAPES),
+        _sourced(),
         *(pair for pairs in _products().values() for pair in pairs),
         (_story(number, change=change) for number in range(3) for change in _CHANGES),
     )
@@ -129,6 +133,17 @@ def _known(kind: str, shape: str) -> Sequence[Scraped]:
     ]
 
 
+def _sourced() -> Sequence[Scraped]:
+    """Stories and their wire copies; from the eleventh on these name their source."""
+    line = "First published in the Weekly Lamp."
+    return [
+        one
+        for number in range(4 * _PLAIN)
+        for source in [line * (number >= _PLAIN)]
+        for one in (_story(number), _copy(number, "wire", "paragraphs", source))
+    ]
+
+
 def _written(number: int, change: str = "") -> tuple[str, list[str]]:
     """The title and the paragraphs of a story."""
     chance = made._chance(f"items {number}")
@@ -151,8 +166,9 @@ def _story(number: int, *, change: str = "", shape: str = "paragraphs") -> Scrap
     return _scraped(page, title, text, shape)
 
 
-def _copy(number: int, kind: str, shape: str) -> Scraped:
+def _copy(number: int, kind: str, shape: str, source: str = "") -> Scraped:
     title, text = _written(number)
+    text += [source] * bool(source)
     if kind == "wire":
         body = f"<h2>{title}</h2><p>By our agency</p>{made._paragraphs(text)}"
         page = made._bare("wire-example.org", number, title, body)
