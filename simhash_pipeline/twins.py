@@ -49,6 +49,7 @@ BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")  # reas
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
 # may have been read as text on one day and left out on another.
 MIN_MAIN_SIMILARITY = 0.5
+_MIN_SHARED = 0.15  # with adverts of 33 words beside three teasers .19, in tabs of one thing .1
 _MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
 # For texts of a host of which too few are known: what they have in common may be its notice.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
@@ -127,13 +128,17 @@ class Pair(NamedTuple):
     def say_one_thing(self) -> bool:
         """Whether their items say the same, of one offer or at one visit's address.
 
-        What rotates beside a short advert may be most of its page.
+        What rotates beside a short advert may be most of its page; of other pages that declare one
+        address, as those of a product's tabs, the main texts share nothing.
         """
-        items = self.page.item_values, self.other.item_values
-        is_one = all(has(each, OFFER) for each in items)
-        is_one = is_one or is_one_visit(self.page.url, self.other.url)
-        is_one = is_one and all(map(says_two_things, items)) and not any(map(is_row, items))
-        return is_one and not self.changed_values()
+        page, other = self.page, self.other
+        items = page.item_values, other.item_values
+        is_one = all(has(each, OFFER) for each in items) or is_one_visit(page.url, other.url)
+        if not is_one or any(map(is_row, items)) or not all(map(says_two_things, items)):
+            return False
+        if self.changed_values() or page.item_text != other.item_text:
+            return False
+        return (self.similarity(only_main=True) or 0) >= _MIN_SHARED
 
     def have_same_text(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text

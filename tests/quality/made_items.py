@@ -259,7 +259,7 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
         (_brief(n, 1), _brief(n, 1, "24.50")) for n in range(_PRODUCTS)
     ]
     for query, price in (("?utm_source=mail", ""), ("?print=1", "29.50")):
-        briefs = [(_brief(n, 1, price), _brief(n, 2, price)) for n in range(_PRODUCTS)]
+        briefs = [[_brief(n, day, price, others=1) for day in (1, 2)] for n in range(_PRODUCTS)]
         rows[f"a short thing at {query}, other teasers beside it: found"] = [
             (_declaring(one, one), _declaring(two, one, query)) for one, two in briefs
         ]
@@ -313,11 +313,11 @@ def _noted(n: int, copy: int, edition: int) -> Scraped:
     return Scraped(page, {"title": title, "notes": "\n".join(notes)})
 
 
-def _brief(n: int, day: int, price: str = "29.50") -> Scraped:
+def _brief(n: int, day: int, price: str = "29.50", others: int = 6) -> Scraped:
     """A thing in under 50 words, above teasers that each day has others of."""
     title, _ = _described(n)
     text = made._prose(made._chance(f"brief {n}"), 20)
-    teasers = [made._prose(made._chance(f"teasers {n} {day} {each}"), 25) for each in range(6)]
+    teasers = [made._prose(made._chance(f"teasers {n} {day} {each}"), 25) for each in range(others)]
     boxed = f"<section>{made._paragraphs(teasers)}</section></main>"
     body = f"<p>{text}</p><b>{price}</b>"
     page = made._page("shop-example.org", f"brief-{n}", title, body, related="things")
