@@ -4,14 +4,14 @@ The spider's selectors know what on a page is the thing that it is about. A valu
 the page that it was scraped from (see on_page.py), or was asked for; in one template also if no
 page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
 items have one differing value of one name are two things; where the templates differ, the same
-selectors may find other parts of the page, and two values must differ, or a number or one of
-`_OFFERS` that both pages have. A store keeps of an item
+selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
+a date, or one of `_OFFERS` that both pages have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
-    values    1 byte: how many; then 4 bytes each: 1 of the name (TEXTS_NAME: of what of the text
+    values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
               stands beside the article), 3 of the value, of which bits are set for what no page
-              shows, a part of its address, a number or offer, what was asked for; zeros if it
-              doesn't count
+              shows, a part of its address, an amount or offer, what was asked for; 2 of its
+              numbers; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -76,7 +76,8 @@ _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _NUMBER_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
+_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
+_VALUE_BYTES = 5
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -481,32 +482,38 @@ def _packed(
     """
     names: dict[int, str] = {}
     by_byte: dict[int, list[str]] = {TEXTS_NAME: [hash_of(beside).hex()]} if beside else {}
+    numbers: dict[int, list[str]] = {}
     asked = set[int]()
-    for name, *_, kept in said:
+    for name, _, text, plain, kept in said:
         byte = byte_of(f"+{name}" if name in item.added else name)
         asked |= {byte} if item.is_named or name in item.added else set()
         of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(on_page.in_one_notation(kept))
+            is_shown = kept[0] != _UNSEEN and len(text) <= MAX_LINE
+            if is_shown and not any(map(on_page.path_of, text.split("\n"))):
+                numbers.setdefault(byte, []).extend(on_page.numbers_of(plain))
     values = b""
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
         is_offer = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * is_offer
-        values += bytes([byte]) + (_value_of(of_name, marks) if of_name else bytes(3))
+        value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
+        values += bytes([byte]) + value
     return bytes([flags, len(by_byte)]) + values, names
 
 
-def _value_of(kept: list[str], marks: int) -> bytes:
-    """3 bytes: see the module."""
+def _value_of(kept: list[str], marks: int, numbers: list[str] | None = None) -> bytes:
+    """5 bytes: see the module."""
     texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}
     marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
-    marks |= _NUMBER_BIT * on_page.is_amount(texts[0])
-    return bytes([first & ~_MARKS | marks, *rest])
+    marks |= _AMOUNT_BIT * on_page.is_amount(texts[0])
+    said = hash_of(" ".join(sorted(numbers)), 2) if numbers else bytes(2)
+    return bytes([first & ~_MARKS | marks, *rest, *said])
 
 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
@@ -543,8 +550,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if values[0] & ROW:
         return other or lacking or b"\0"
     asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
-    telling = [n for n in other if _tell(mine[n], its[n], _OFFER_BIT)]
     if structure_bits is None:
+        telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
         return bytes(dict.fromkeys([*asked, *telling]))
     in_one_template = structure_bits <= MAX_DISTANCE_BITS
     if others[0] & TEXT:
@@ -555,14 +562,22 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
-        telling = [n for n in other if _tell(mine[n], its[n], _OFFER_BIT | _NUMBER_BIT)]
-        other = other if in_one_template or len(other) > 1 or telling else b""
+        is_told = len(other) > 1 or any(_tell(mine[n], its[n]) for n in other)
+        other = other if in_one_template or is_told else b""
     return bytes(dict.fromkeys(asked + other + lacking))
 
 
-def _tell(value: bytes, other: bytes, marks: int) -> bool:
-    """Whether the pages show both values, and both are of one of these kinds."""
-    return value[0] & other[0] & marks > 0 and not (value[0] | other[0]) & _UNSEEN_BIT
+def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
+    """Whether one value tells two things apart between templates; both pages must show it.
+
+    The numbers of an offer do, or what else it is; of other values of a site the numbers.
+    """
+    if (value[0] | other[0]) & _UNSEEN_BIT:
+        return False
+    is_offer, are_amounts = (value[0] & other[0] & bit > 0 for bit in (_OFFER_BIT, _AMOUNT_BIT))
+    numbers, its = value[3:], other[3:]
+    is_other = numbers != its and any(numbers) and any(its)
+    return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
 
 
 def _is_nothing(value: bytes) -> bool:
@@ -579,7 +594,7 @@ def _are_two(value: bytes, other: bytes) -> bool:
     """Whether or not their pages show them; parts of two addresses say nothing."""
     if value[0] & other[0] & _OWN_BIT:
         return False
-    return value[1:] != other[1:] or value[0] | _MARKS != other[0] | _MARKS
+    return value[1:3] != other[1:3] or value[0] | _MARKS != other[0] | _MARKS
 
 
 def has(values: bytes | None, flag: int) -> bool:
@@ -658,11 +673,11 @@ def says_two_things(values: bytes | None) -> bool:
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:
-    return {each[0]: each[1:] for each in _cut(values[2 : _end_of(values)], 4)}
+    return {each[0]: each[1:] for each in _cut(values[2 : _end_of(values)], 1 + _VALUE_BYTES)}
 
 
 def _end_of(values: bytes) -> int:
-    return 2 + 4 * values[1]
+    return 2 + (1 + _VALUE_BYTES) * values[1]
 
 
 def _cut(packed: bytes, size: int) -> Iterator[bytes]:

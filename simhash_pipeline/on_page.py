@@ -64,6 +64,8 @@ _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _UNIT = r"[^\W\d_]{0,4}[^\w\s]?"
 _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
+_THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
+_DIGITS = re.compile(r"\d+")
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -365,6 +367,12 @@ def _number(text: str) -> str:
 def in_one_notation(text: str) -> str:
     """An amount without blanks, and without zeros behind a point: 1 299,00 kr is 1299kr."""
     return _ZEROS.sub("", text).replace(" ", "") if is_amount(text) else text
+
+
+def numbers_of(text: str) -> list[str]:
+    """The numbers of a short text, without the zeros they begin with; 1,299.00 is 1299."""
+    joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
+    return [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
 
 
 def is_amount(text: str) -> bool:
