@@ -73,7 +73,7 @@ def page_key(url: str) -> str:
 
 def declared_url(url: str, canonical_url: str | None) -> str:
     """The address that a page declares, or else its own, without tracking and session."""
-    is_declared = _declared(page_key(url), canonical_url) is not None
+    is_declared = declared_key(page_key(url), canonical_url) is not None
     return without_tracking(canonical_url if canonical_url and is_declared else url)
 
 
@@ -89,7 +89,7 @@ def is_one_visit(key: str, other: str) -> bool:
 
 def address_of(key: str, canonical_url: str | None) -> bytes:
     """8 bytes of `declared_url`, without what makes no other page, as a slash at the end."""
-    return place_id(without_tracking(_declared(key, canonical_url) or key))
+    return place_id(without_tracking(declared_key(key, canonical_url) or key))
 
 
 @lru_cache(maxsize=8)  # asked for by the judge, and by a store when it looks up and inserts
@@ -104,7 +104,7 @@ def place_id(url: str) -> bytes:
     return hash_of(f"{place}{mark}{query}")
 
 
-def _declared(key: str, canonical_url: str | None) -> str | None:
+def declared_key(key: str, canonical_url: str | None) -> str | None:
     """The key of a canonical URL; None for another site's: a page speaks for its own alone."""
     if canonical_url is None:
         return None

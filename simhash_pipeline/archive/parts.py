@@ -42,7 +42,7 @@ from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
-from simhash_pipeline.urls import page_key
+from simhash_pipeline.urls import declared_key
 from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _row(record: Page | Fault, options: Options) -> dict[str, Any]:
         "blocks": page.blocks,
         "text_chars": len(page.text),
         "tokens": page.tokens,
-        "is_canonical": _is_own(page.canonical_url, stored.url),
+        "is_canonical": declared_key(stored.url, page.canonical_url) == stored.url,
     }
 
 
@@ -281,12 +281,6 @@ def stored_columns(page: StoredPage) -> dict[str, Any]:
     columns: dict[str, Any] = dict(zip(STORED, texts, strict=True))
     hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in COLUMN_BITS.items()}
     return {**columns, **hex_digits}
-
-
-def _is_own(canonical_url: str | None, key: str) -> bool:
-    with suppress(PageError):
-        return canonical_url is not None and page_key(canonical_url) == key
-    return False
 
 
 def _utf8(text: str) -> str:
