@@ -198,22 +198,19 @@ def _refuse_places(job: DedupJob) -> None:
         raise ArchiveError(f"{odd[0]!r} is not a name in UTF-8; rename it")
     if job.to.suffix not in ENDINGS:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
-    written = [job.to, job.drop_log, job.faults, *filter(None, [job.texts])]
-    if job.copies is not None:
-        copies = Counter(map(copy_name, job.inputs))
-        written += [job.copies / name for name in copies]
-        if twice := [name for name, count in copies.items() if count > 1]:
-            raise ArchiveError(f"the copies of {copies[twice[0]]} inputs would all be {twice[0]}")
+    copies = {name: job.copies / copy_name(name) for name in job.inputs if job.copies is not None}
+    for copy, count in Counter(copies.values()).items():
+        if count > 1:
+            raise ArchiveError(f"the copies of {count} inputs would all be {copy.name}")
+    written = [job.to, job.drop_log, job.faults, *filter(None, [job.texts]), *copies.values()]
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
     if over := [path for path in (job.to, job.texts) if path is not None and path.is_dir()]:
         raise ArchiveError(f"{over[0]} is a directory; name another output")
-    if job.copies is None:
-        return
-    for name in job.inputs:
-        is_folder, copy = Path(name).is_dir(), job.copies / copy_name(name)
-        for option, path in {"--copies": job.copies, "--output": job.to}.items():
+    for name, copy in copies.items():
+        is_folder = Path(name).is_dir()
+        for option, path in {"--copies": copy.parent, "--output": job.to}.items():
             if is_folder and path.resolve().is_relative_to(Path(name).resolve()):
                 raise ArchiveError(f"{path} lies in the input {name}; name another {option}")
         if copy.is_dir() or (copy.exists() and is_folder):
