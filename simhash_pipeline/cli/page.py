@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import chain
@@ -50,7 +50,7 @@ class CompareCommand(Command):
     def run(self) -> int:
         if len(self.arguments.page_names) > 2:
             raise UsageError("name one page or two")
-        a, *others = map(self._reader(), self.arguments.page_names)
+        a, *others = self._pages()
         if not others:
             print_lines(_read_of(a))
             return 0
@@ -58,25 +58,22 @@ class CompareCommand(Command):
         print_lines(self._compared(a, others[0], verdict))
         return 0 if verdict.dropped or verdict.reason in ("unchanged", "canonical") else 1
 
-    def _reader(self) -> Callable[[str], PageFingerprint]:
-        """What reads a named page; URLs are fetched before. PageErrors begin with the name."""
+    def _pages(self) -> Iterator[PageFingerprint]:
+        """The named pages; URLs are fetched before. PageErrors begin with the name."""
+        names, fingerprinter = self.arguments.page_names, Fingerprinter(self.options)
         why = PageError("unreachable", "it was not fetched; `-s LOG_ENABLED=True` logs why")
-        fingerprinter, urls = Fingerprinter(self.options), filter(is_url, self.arguments.page_names)
-        fetched: dict[str, Source | PageError] = dict.fromkeys(urls, why)
+        fetched: dict[str, Source | PageError] = dict.fromkeys(filter(is_url, names), why)
         if fetched:
             self.arguments.crawler_process.crawl(_FetchSpider, found=fetched)
             self.arguments.crawler_process.start()
-
-        def read(name: str) -> PageFingerprint:
-            try:
+        try:
+            for name in names:
                 source = fetched.get(name) or _read(name)
                 if isinstance(source, PageError):
                     raise source
-                return fingerprinter.read(source)
-            except PageError as error:
-                raise PageError(error.kind, f"{name}: {error}") from error
-
-        return read
+                yield fingerprinter.read(source)
+        except PageError as error:
+            raise PageError(error.kind, f"{name}: {error}") from error
 
     def _compared(self, a: PageFingerprint, b: PageFingerprint, verdict: Verdict) -> Iterator[Line]:
         yield Grid([("A", a.url or "", _size(a)), ("B", b.url or "", _size(b))])
@@ -286,17 +283,16 @@ class ExplainCommand(Command):
 
         In its spider's namespace or else in another; of all spiders, if none is named.
         """
-        last, spider, url = None, self.arguments.spider, f"{self.arguments.url},"
-        newest = (False, "")
+        found = dict[tuple[bool, str], Drop]()
+        spider, url = self.arguments.spider, f"{self.arguments.url},"
         for drop in chain.from_iterable(map(read_log, logs)):
             if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
             rows = chain.from_iterable(drop.rows.values())
             if page_key(drop.url) == key or any(url in f"{row}," for row in rows):
                 options = Options.from_settings(settings_of_spider(drop.spider, self.settings))
-                when = (drop.namespace == options.namespace, drop.time)
-                newest, last = (when, drop) if when >= newest else (newest, last)
-        return last
+                found[drop.namespace == options.namespace, drop.time] = drop
+        return found[max(found)] if found else None
 
     def _line_stores(self, line: Drop | None) -> list[NamedStore]:
         """The named store; else all stores of the project that are there, that of the line first.
