@@ -244,13 +244,10 @@ class Rows:
 
     def pack(self, chunk: int) -> None:
         """Write the packed values of a chunk, all of whose ids have been given."""
-        try:
-            values = [
-                (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
-                for name, pairs in _pairs_of(self._rows_of(chunk))
-            ]
-        except struct.error as error:
-            raise malformed(f"chunk {chunk} of table page: {error}") from error
+        values = [
+            (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
+            for name, pairs in _pairs_of(self._rows_of(chunk))
+        ]
         self.cursor.executemany("INSERT OR REPLACE INTO packed_values VALUES (?, ?, ?)", values)
 
     def _rows_of(self, chunk: int) -> list[tuple[Any, ...]]:
