@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,7 +27,6 @@ from simhash_pipeline.review.comparison import compare, marked, text_diff, verdi
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, Line, counted, print_lines, printable
-from simhash_pipeline.twins import Pair
 from simhash_pipeline.urls import page_key, site_of
 from simhash_pipeline.verdict import Distances, Verdict, distances
 
@@ -364,9 +362,8 @@ class ExplainCommand(Command):
         yield f"{when}: {why}"
         yield from _titles(near, page, "kept", named.name)
         yield from ("", _judged_grid(near, page, verdict, options))
-        repeated_text = partial(store.repeated_text, page.namespace)
-        alike = Pair(page, near, repeated_text, options).similarity()
-        yield from self._texts_compared(near, page, [store], verdict.differing_fields, alike)
+        differing, alike = verdict.differing_fields, verdict.similarity
+        yield from self._texts_compared(near, page, [store], differing, alike)
 
     def _texts_compared(
         self,
