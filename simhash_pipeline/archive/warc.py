@@ -187,7 +187,8 @@ class WarcFile:
             return Skipped(mime or "no content type")
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(f"status {status}")
-        html = self._body(raw) if is_response else raw.raw_stream.read(self.max_page_bytes + 1)
+        most = self.max_page_bytes + 1
+        html = _body(raw, most) if is_response else raw.raw_stream.read(most)
         if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
             return Skipped(mime or "no content type")
         source = Source(html, url, http_content_type_encoding(content_type))
@@ -198,14 +199,6 @@ class WarcFile:
             date = iso_date_to_datetime(headers.get_header("WARC-Date"), tz_aware=True)
             return Page(source, float(date.timestamp()))
         return Page(source)
-
-    def _body(self, raw: Any) -> bytes:
-        """The response's body without its codings; see `unpacked`."""
-        transfer = _named(raw, "transfer-encoding").lower()
-        is_chunked = "chunked" in transfer
-        stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
-        codings = f"{_named(raw, 'content-encoding')},{transfer}"
-        return unpacked(stream, codings, self.max_page_bytes + 1)
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
         """What is wrong with the record's length; reads to its end, and to the next record."""
@@ -249,14 +242,16 @@ def _holds_record(data: _Bytes, member: int) -> bool:
     return first == BEGINNING
 
 
-def unpacked(stream: Any, codings: str, most: int) -> bytes:
-    """At most `most` bytes of a page that HTTP's content codings packed, of as much as there is.
+def _body(raw: Any, most: int) -> bytes:
+    """At most `most` bytes of a response's body without its codings, of as much as there is.
 
-    `codings` are their names in the headers, in the order in which they were applied. What isn't
-    packed as they say stays as it is: archives often hold decoded pages under the server's headers.
-    Errors of zlib and these packages for damage.
+    What isn't packed as its headers say stays as it is: archives often hold decoded pages under the
+    server's headers. Errors of zlib and these packages for damage.
     """
-    names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
+    transfer = _named(raw, "transfer-encoding").lower()
+    stream = ChunkedDataReader(raw.raw_stream) if "chunked" in transfer else raw.raw_stream
+    codings = f"{_named(raw, 'content-encoding')},{transfer}".split(",")  # as they were applied
+    names = [name.strip().lower().removeprefix("x-") for name in codings]
     known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]
     data: bytes = stream.read(most + _CODED_BYTES if known else most)
     for unpack in known:
