@@ -41,7 +41,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import (
@@ -52,6 +52,8 @@ from simhash_pipeline.bits import (
     packed_bits,
     refuse_other_distances,
 )
+
+Near: TypeAlias = list[tuple[int, int]]  # stored values, each with its distance in bits
 
 BLOCKS = 4
 BLOCK_BITS = BITS // BLOCKS
@@ -84,15 +86,13 @@ class FingerprintIndex:
         self._further: dict[int, array[int]] = {}  # numbers of values that have several
         self._empty(KEY_BITS)
 
-    def near(
-        self, value: int, max_distance_bits: int, limit: int | None = None
-    ) -> list[tuple[int, int]]:
+    def near(self, value: int, max_distance_bits: int, limit: int | None = None) -> Near:
         """The stored values near a value.
 
         :param value: 64 bits.
         :param max_distance_bits: 0-8, inclusive.
         :param limit: at most this many, which bounds the cost however many there are.
-        :return: (stored value, distance in bits), nearest first, then the smallest.
+        :return: nearest first, then the smallest.
         :raises ValueError: for another distance, and for a value that is no fingerprint.
         """
         refuse_other_distances(max_distance_bits)
@@ -236,9 +236,7 @@ def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
     ]
 
 
-def nearest(
-    words: NDArray[Any], value: int, max_distance_bits: int, limit: int | None
-) -> list[tuple[int, int]]:
+def nearest(words: NDArray[Any], value: int, max_distance_bits: int, limit: int | None) -> Near:
     """(word, distance) of the words near a value: nearest first, then the smallest.
 
     There is one at least; each may come several times.
@@ -254,7 +252,7 @@ def nearest(
     return _sorted(near.tolist(), value)[:limit]
 
 
-def _sorted(words: list[int], value: int) -> list[tuple[int, int]]:
+def _sorted(words: list[int], value: int) -> Near:
     near = sorted({((word ^ value).bit_count(), word) for word in words})
     return [(word, distance) for distance, word in near]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby, islice
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
@@ -21,7 +21,10 @@ from simhash_pipeline.errors import StoreMismatch
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from simhash_pipeline.index.neighbours import Near
+
 T = TypeVar("T")
+Values: TypeAlias = Sequence[int | bytes]  # of a column that pages are found by
 SQLITE = "sqlite:///"  # and the path: how URLs of these stores begin
 WAIT_SECS = 60  # for a server that is gone
 # A parameter whose name speaks of a secret, which may hold an `&`, up to one of redis-py's own.
@@ -213,24 +216,20 @@ class View(ABC):
             self._repeated_text[host] = self._read_repeated_text(host)
         return self._repeated_text[host]
 
-    def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
+    def _others(self, column: str, values: Values) -> Iterator[StoredPage]:
         site = self._page.site if self.one_site else None
         sharing = self._sharing(column, values, site)
         return (page for page in sharing if page.url != self._page.url)
 
     @abstractmethod
-    def _near_values(
-        self, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def _near_values(self, column: str, value: int, max_distance_bits: int) -> Near:
         """(value, distance) of the nearest 200 values: nearest first, then smallest.
 
         Some values may have no page in the namespace.
         """
 
     @abstractmethod
-    def _sharing(
-        self, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[StoredPage]:
+    def _sharing(self, column: str, values: Values, site: str | None) -> Iterator[StoredPage]:
         """The pages with one of these values, oldest first; None: of all sites."""
 
     @abstractmethod

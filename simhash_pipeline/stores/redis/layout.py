@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline.bits import packed_bits, refuse_other_distances
-from simhash_pipeline.index.neighbours import BLOCKS, nearest, position, probe_masks
+from simhash_pipeline.index.neighbours import BLOCKS, Near, nearest, position, probe_masks
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage, Visit
 
@@ -189,9 +189,7 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
     return found
 
 
-def near(
-    value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
-) -> list[tuple[int, int]]:
+def near(value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]) -> Near:
     """(value, distance) of the nearest 200 within the distance, of (block, key, bucket)."""
     parts = [_values(*bucket) for bucket in buckets if bucket[2]]
     return nearest(np.concatenate(parts), value, max_distance_bits, MOST_NEAR) if parts else []

@@ -26,8 +26,9 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
+from simhash_pipeline.index.neighbours import Near
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, Visit, page_id
+from simhash_pipeline.stores.contract import Action, StoredPage, Values, View, Visit, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -133,7 +134,7 @@ class RedisNamespace:
         page = self.unpacked("a page's record", unpack, self.space.namespace, packed)
         return Record(page, raw, run or b"")
 
-    def text(self, raw: bytes) -> PageText:
+    def text(self, raw: bytes) -> contract.PageText:
         return self.unpacked("a page's text", layout.unpack_text, self.space.namespace, raw)
 
     def visit(self, key: bytes, raw: bytes) -> Visit:
@@ -286,9 +287,7 @@ class RedisView(View):
     def _read_repeated_text(self, host: str) -> bytes:
         return self._namespace.repeated_text(host)
 
-    def _near_values(
-        self, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def _near_values(self, column: str, value: int, max_distance_bits: int) -> Near:
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != layout.DONE:
             self._namespace.index_structures()  # a new page is judged anew then
@@ -299,9 +298,7 @@ class RedisView(View):
         what = f"a bucket of {column}"
         return self._namespace.unpacked(what, layout.near, value, max_distance_bits, buckets)
 
-    def _sharing(
-        self, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[StoredPage]:
+    def _sharing(self, column: str, values: Values, site: str | None) -> Iterator[StoredPage]:
         """Of further pages those of the site alone are read, where they are listed so."""
         space, at_address = self._namespace.space, []
         entries = [layout.entry(space, column, value, site) for value in values]

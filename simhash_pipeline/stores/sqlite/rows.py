@@ -30,14 +30,14 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
-from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex
+from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex, Near
 from simhash_pipeline.stores import contract
-from simhash_pipeline.stores.contract import PageText, StoredPage, View, Visit
+from simhash_pipeline.stores.contract import PageText, StoredPage, Values, View, Visit
 from simhash_pipeline.stores.sqlite.file import DeadRun, is_alive
 from simhash_pipeline.urls import place_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 _NAMES = [one.name for one in contract.COLUMNS]
@@ -173,9 +173,7 @@ class Rows:
             raise malformed(f"column {column} of table page: {error}") from error
         return index
 
-    def sharing(
-        self, column: str, values: Sequence[int | bytes]
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def sharing(self, column: str, values: Values) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) of these values, oldest first, of all namespaces."""
         index, numbers = self.index_of(column), [*map(indexed, values)]
         ids, limit = heapq.merge(*map(index.numbers_of, numbers)), MOST_STRANGERS
@@ -308,15 +306,11 @@ class RowsView(View):
     def same(self, column: str) -> Iterator[StoredPage]:
         return super().same(column) if column in INDEXED or column in self._held else iter(())
 
-    def _near_values(
-        self, column: str, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def _near_values(self, column: str, value: int, max_distance_bits: int) -> Near:
         index = self._rows.index_of(column)
         return index.near(value, max_distance_bits, contract.MOST_NEAR)
 
-    def _sharing(
-        self, column: str, values: Sequence[int | bytes], site: str | None
-    ) -> Iterator[StoredPage]:
+    def _sharing(self, column: str, values: Values, site: str | None) -> Iterator[StoredPage]:
         namespace = self._page.namespace
         if column in INDEXED:
             found = self._rows.sharing(column, values)
