@@ -328,9 +328,7 @@ class RowsView(View):
             if page.namespace == namespace and site in (None, page.site):
                 yield page
                 continue
-            strangers += 1
-            if column == "address":  # of one site, as a page speaks for its own alone
-                continue
+            strangers += column != "address"  # of one site, as a page speaks for its own alone
             if strangers == MOST_STRANGERS:
                 tree = self._made_tree(column, site)
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
