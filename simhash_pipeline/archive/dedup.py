@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import KEEP, Fault, Input, parts
 from simhash_pipeline.archive.inputs import Folder, open_input
-from simhash_pipeline.archive.parts import Engine
+from simhash_pipeline.archive.parts import Engine, Reading
 from simhash_pipeline.drop_log import LOG_SUFFIX, DropLog
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.item_values import NO_VALUES
@@ -170,12 +170,10 @@ def _refuse_filled(url: str, options: Options) -> None:
             raise ArchiveError(f"store {shown_url(url)} has {pages:,} pages, {compared}")
 
 
-def _judged(
-    job: DedupJob, inputs: Mapping[str, Input], folder: Path, log: DropLog
-) -> parts.Reading:
+def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path, log: DropLog) -> Reading:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
     keep_text = job.options.keep_text or job.texts is not None
-    reading = parts.Reading(inputs, folder, replace(job.options, keep_text=keep_text))
+    reading = Reading(inputs, folder, replace(job.options, keep_text=keep_text))
     with parts.workers() as pool:
         written = reading.parts(pool)
         if job.keep == "first":  # one judge follows the readers
@@ -217,7 +215,7 @@ def _refuse_places(job: DedupJob) -> None:
             raise ArchiveError(f"{copy} exists already; move it, or name another --copies")
 
 
-def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: parts.Reading) -> None:
+def _refuse_nothing(job: DedupJob, inputs: Iterable[str], reading: Reading) -> None:
     """Refuse inputs without a page, or a time that is asked for: an earlier result stays."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:

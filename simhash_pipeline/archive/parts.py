@@ -83,10 +83,7 @@ KEPT_STORE = "kept.sqlite"  # of the judge, in the folder
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of ROWS that verdicts, KEEP and the drop log depend on.
-JUDGED_BY = (
-    *("position", "url", "blocks", "item_names", "time", "text_chars", "tokens", "is_canonical"),
-    *STORED,
-)
+JUDGED_BY = [name for name in ROWS.names if name not in ("input", "number", "text", "fault")]
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "similarity")
 VERDICTS = pa.schema(
