@@ -21,7 +21,7 @@ from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.review.summary import CLOSEST, Doubt, Summary, measures, rank, why_rejected
 from simhash_pipeline.review.web_page import write_web_page
 from simhash_pipeline.terminal import Grid, Line, bar, counted, print_lines, printable, progress
-from simhash_pipeline.url_rules import Evidence, Learnt, learn
+from simhash_pipeline.url_rules import Learnt, learn
 from simhash_pipeline.urls import page_key
 
 MAGNETS = 10  # pages
@@ -316,19 +316,16 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     ):
         if rules := [one for one in learnt.evidence if one.taken == taken]:
             yield heading
-            yield from _rule_blocks(rules)
+            for one in rules[:SHOWN_RULES]:
+                yield f"  {one.rule.key} in URLs of {one.rule.host}"
+                against = one.refusal or f"{len(one.against) or 'no'} URLs against it"
+                yield f"    {counted(one.support, 'drop')} explained; {against}"
+                urls = one.against[0] if one.against else one.example[:1]
+                yield from (f"    {url}" for url in urls)
+            yield from _more(len(rules) - SHOWN_RULES, "rules")
             yield ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
         f"{counted(learnt.urls, 'request')}, and lost {lost:,} of "
         f"{counted(kept, 'kept page')}."
     )
-
-
-def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
-    for one in evidence[:SHOWN_RULES]:
-        yield f"  {one.rule.key} in URLs of {one.rule.host}"
-        against = one.refusal or f"{len(one.against) or 'no'} URLs against it"
-        yield f"    {counted(one.support, 'drop')} explained; {against}"
-        yield from (f"    {url}" for url in (one.against[0] if one.against else one.example[:1]))
-    yield from _more(len(evidence) - SHOWN_RULES, "rules")
