@@ -197,11 +197,11 @@ class DropLog:
             fields=verdict.differing_fields,
             changed=verdict.changed,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
-            similarity=_rounded(verdict.similarity, 4),
+            similarity=None if verdict.similarity is None else round(verdict.similarity, 4),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
-            main_share=_rounded(page.main_share, 2),
+            main_share=None if page.main_share is None else round(page.main_share, 2),
             thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
@@ -267,10 +267,6 @@ class DropLog:
             raise DropLogError(f"{failed}: {error.strerror}") from error
         if self._is_torn:
             raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
-
-
-def _rounded(share: float | None, digits: int) -> float | None:
-    return None if share is None else round(share, digits)
 
 
 def _title(title: str) -> str:
