@@ -58,21 +58,18 @@ class RedisNamespace:
         self.lease = lease
         self.mark = mark
         self._run = run
-        self._asked: dict[str, int] = {}  # distances, by the page before
+        self.asked: dict[str, int] = {}  # distances, by the page before
 
     def settle(
-        self,
-        page: StoredPage,
-        decide: Callable[[View], tuple[Action, T]],
-        before: Sequence[Command] = (),
+        self, page: StoredPage, decide: Callable[[View], tuple[Action, T]], before: list[Command]
     ) -> tuple[Action | None, T]:
         """(the action, None when it could not be committed, what `decide` answered).
 
         `before` are commands to be sent with the first message.
         """
-        view = RedisView(self, page, self._asked, before)
+        view = RedisView(self, page, before)
         action, answer = decide(view)
-        self._asked = view.asked
+        self.asked = view.asked
         return (action if self._committed(view, action, page) else None), answer
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
@@ -238,13 +235,7 @@ class RedisView(View):
     With the page's own record it reads the buckets that the page before was compared in.
     """
 
-    def __init__(
-        self,
-        namespace: RedisNamespace,
-        page: StoredPage,
-        likely: Mapping[str, int],
-        before: Sequence[Command],
-    ) -> None:
+    def __init__(self, namespace: RedisNamespace, page: StoredPage, before: list[Command]) -> None:
         self._namespace = namespace
         # What was read, of the values' further pages the newest.
         self.buckets: dict[Bucket, bytes] = {}
@@ -252,7 +243,7 @@ class RedisView(View):
         self.asked: dict[str, int] = {}  # distances
         probes = [
             layout.probes(namespace.space, column, value, distance)
-            for column, distance in likely.items()
+            for column, distance in namespace.asked.items()
             if (value := getattr(page, column)) is not None
         ]
         ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
