@@ -332,14 +332,9 @@ class RowsView(View):
             if strangers == MOST_STRANGERS:
                 tree = self._made_tree(column, site)
                 by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
-                rest = heapq.merge(
-                    *(
-                        pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
-                        for value in map(column_value, values)
-                    ),
-                    key=itemgetter(0),
-                )
-                yield from map(itemgetter(1), rest)
+                wanted = ({**by, f"{column} = ?": value} for value in map(column_value, values))
+                rest = (pages_where(self._cursor, tree, each, number) for each in wanted)
+                yield from map(itemgetter(1), heapq.merge(*rest, key=itemgetter(0)))
                 return
 
     def _made_tree(self, column: str, site: str | None) -> str:
