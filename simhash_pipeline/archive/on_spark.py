@@ -102,4 +102,4 @@ def judged(
 
 def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
     with TemporaryDirectory() as folder, SqliteStore(Path(folder, "kept.sqlite")) as store:
-        yield from parts.judge_rows(batches, options, store)
+        yield from parts.judge_rows(batches, options, store, log=None)

@@ -285,10 +285,7 @@ def _utf8(text: str) -> str:
 
 
 def judge_rows(
-    batches: Iterable[pa.RecordBatch],
-    options: Options,
-    store: SqliteStore,
-    log: DropLog | None = None,
+    batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore, log: DropLog | None
 ) -> Iterator[pa.RecordBatch]:
     """The verdicts on rows, in their order; counted, and drops and near misses logged.
 
