@@ -336,7 +336,7 @@ class ExplainCommand(Command):
                 yield from (f"  {row}" for row in rows[: self.arguments.limit])
             yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
             stores = [store for store, _ in opened]
-            yield from self._texts_compared(a, b, stores, line.fields, line.similarity)
+            yield from self._texts_compared(a, b, stores, line)
 
     def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
         """By the nearest other page of its store."""
@@ -362,18 +362,12 @@ class ExplainCommand(Command):
         yield f"{when}: {why}"
         yield from _titles(near, page, "kept", named.name)
         yield from ("", _judged_grid(near, page, verdict, options))
-        differing, alike = verdict.differing_fields, verdict.similarity
-        yield from self._texts_compared(near, page, [store], differing, alike)
+        yield from self._texts_compared(near, page, [store], verdict)
 
     def _texts_compared(
-        self,
-        a: StoredPage,
-        b: StoredPage,
-        stores: list[Store],
-        names: Sequence[str],
-        alike: float | None,
+        self, a: StoredPage, b: StoredPage, stores: list[Store], judged: Drop | Verdict
     ) -> Iterator[Line]:
-        """Some changes of words, the values of the items' named fields, and a similarity, 0-1."""
+        """Some changes of words, the fields of the items that differ, and the similarity."""
         yield ""
         text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
         if text_a is None or text_b is None:
@@ -386,11 +380,12 @@ class ExplainCommand(Command):
         yield from _changes(what, text_a.text, text_b.text, limit)
         yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
         items = [_item(text_a), _item(text_b)]
+        names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         if values := [value for value in values if any(value[1:])]:  # a text is compared above
             yield "Values of their items that differ"
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
-        if alike is not None:
+        if (alike := judged.similarity) is not None:
             same = f"are about {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
 
