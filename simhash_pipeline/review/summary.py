@@ -315,9 +315,8 @@ def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = (
-        frozenset(words_of(each[:TITLE_CHARS])) for each in (drop.title, drop.twin_title)
-    )
+    words = frozenset(words_of(drop.title[:TITLE_CHARS]))
+    others = frozenset(words_of(drop.twin_title[:TITLE_CHARS]))
     if not words or not others or words == others:
         return None
     change = words - others, others - words
