@@ -261,6 +261,8 @@ class _Case:
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
         elif why == "older":  # no more is known of what it said then
             verdict = replace(verdict, changed=("what an earlier crawl dropped",))
+        elif verdict.rejected_by == "fields":
+            self._memory.note_if_back(page, self._view)
         if previous and item_values.is_row(rows := previous.item_values):
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(rows or b"")))
         return Action.KEEP, verdict
@@ -311,12 +313,18 @@ class _Case:
             if not (pair.in_one_template() and (known or pair.changed_values())):
                 return None
             later = (other for other in known if other.first_seen > previous.seen_at)
-            return None if any(self._pair(other).is_unchanged() for other in later) else previous
+            is_out = any(self._pair(other).is_unchanged() for other in later)
+            return None if is_out or self._is_out_at_a_copy() else previous
         if not known or not all(map(self._memory.is_earlier, known)):
             return None
         when, is_same = self._memory.dropped_before(page, self._view)
         is_out = is_same and when >= max(other.first_seen for other in known)
         return None if is_out or self._pair(known[-1]).is_unchanged() else known[-1]
+
+    def _is_out_at_a_copy(self) -> bool:
+        """Whether this run keeps what it says now of a page that an earlier run dropped."""
+        found = (one.page for one in self._neighbours() if one.rejected_by is None)
+        return any(self._pair(one).items_agree() for one in filter(self._memory.is_back, found))
 
     def _at_tracking_addresses(self) -> list[StoredPage]:
         """Other stored pages whose addresses differ from the page's in tracking alone."""

@@ -35,6 +35,7 @@ class RunMemory:
         self._stored_at_once = set[int]()  # hashes of keys stored in the second it began
         self.visits: dict[bytes, Visit] = {}  # by key; not written
         self._lists = set[Key]()  # pages whose further rows aren't known yet
+        self._back = set[int]()  # hashes of keys that an earlier run dropped, and this one keeps
         self._rows = set[int]()  # hashes of rows that came out, each with its page's key
         # The first page of a site that was dropped for one of another: by namespace, site and key.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
@@ -96,6 +97,14 @@ class RunMemory:
         if visit is None or visit.seen_at >= (self._began or 0) or not (said := what_it_says(page)):
             return -inf, False
         return visit.seen_at, says_the_same(said, visit.said)
+
+    def note_if_back(self, page: StoredPage, view: View) -> None:
+        """Note a page that is kept: an earlier run may have dropped it, and it says more now."""
+        if self.dropped_before(page, view)[0] > -inf:
+            self._back.add(hash((page.namespace, page.url)))
+
+    def is_back(self, page: StoredPage) -> bool:
+        return hash((page.namespace, page.url)) in self._back
 
     def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""

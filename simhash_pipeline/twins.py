@@ -136,9 +136,11 @@ class Pair(NamedTuple):
         is_one = all(has(each, OFFER) for each in items) or is_one_visit(page.url, other.url)
         if not is_one or any(map(is_row, items)) or not all(map(says_two_things, items)):
             return False
-        if self.changed_values() or page.item_text != other.item_text:
-            return False
-        return (self.similarity(only_main=True) or 0) >= _MIN_SHARED
+        return self.items_agree() and (self.similarity(only_main=True) or 0) >= _MIN_SHARED
+
+    def items_agree(self) -> bool:
+        """Whether neither item has a value or a long text that the other lacks."""
+        return not self.changed_values() and self.page.item_text == self.other.item_text
 
     def have_same_text(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text

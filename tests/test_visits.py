@@ -177,6 +177,29 @@ def test_another_price_comes_out_once_at_whichever_address_it_is_met_first(
         assert is_known == [not is_out, True], (at, price)
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("known", [(0, 1), (1, 0)])
+def test_another_price_comes_out_once_of_a_page_and_its_print_view(
+    nights: Nights, known: tuple[int, int], order: tuple[int, int]
+) -> None:
+    text = paragraphs(12)
+    for at, price, is_out in ((known, 20, True), (order, 30, True), (order, 30, False)):
+        shown = [*text, f"Price: {price} crowns"]
+        pages = (OWN, at_paper(shown)), (PRINT, at_wire(shown))
+        found = nights.crawl(*[pages[n] for n in at], text=text, price=price)
+        is_known = [each.dropped or each.reason == "unchanged" for each in found]
+        assert is_known == [not is_out, True], (at, price)
+
+
+def test_another_page_with_the_price_that_a_known_one_gets_hides_no_change(nights: Nights) -> None:
+    text = paragraphs(12)
+    shown = {price: at_paper([*text, f"Price: {price} crowns"]) for price in (20, 30)}
+    nights.crawl((OWN, shown[20]), text=text, price=20)
+    for url in (f"{OWN}/blue", OWN):
+        (found,) = nights.crawl((url, shown[30]), text=text, price=30)
+        assert found.reason in ("near miss", "changed")
+
+
 def test_a_tracking_address_with_teasers_of_its_own_comes_out_no_second_time(
     nights: Nights,
 ) -> None:
