@@ -61,6 +61,12 @@ MOST_SENTENCES = 1_000  # of a text; of others the hashes are compared up to the
 _SENTENCE = struct.Struct(">H")
 # What a sentence ends with, in UTF-8.
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
+# What an agency, or who reprints it, puts in front: "Oban (Post) - ", "(来源:晚报)", "新华社电 ".
+_DATELINE = re.compile(
+    r"(?:[^\n(]{3,40}(?=\([^()\d\n]+\) ?[-–—:]))?[(【][^()【】\d\n]{2,30}[)】] ?[-–—:]* ?"
+    r"|[^\n。!?,]{0,10}[社报報网網][^\n。!?,]{0,16}[电電讯訊](?:\([^()\n]{2,20}\)|[ ,:]) ?"
+)
+_DATELINES = 3  # sentences at the begin of a text
 ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
@@ -360,6 +366,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     doubtful: list[tuple[int, bytes, str]] = []
     place = scanned = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
+    said[:_DATELINES] = [_without_dateline(each) for each in said[:_DATELINES]]
     packed = on_page.unspaced("\n".join(said)).split(b"\n")
     for sentence, spaced in zip(packed, said, strict=False):
         size = len(sentence)
@@ -387,6 +394,11 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     is_most = 2 * elsewhere > sum(map(len, packed))
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), is_most
+
+
+def _without_dateline(sentence: str) -> str:
+    dateline = _DATELINE.match(sentence)
+    return sentence[dateline.end() :] if dateline else sentence
 
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:

@@ -436,6 +436,29 @@ def test_an_update_is_kept_beside_a_reprint_of_a_site_that_edits_none(
         assert _judged(judge, copies, FRAME, story).dropped is not is_out
 
 
+@pytest.mark.parametrize(
+    ("begin", "is_out"),
+    [
+        ("OBAN, Nov 27 (Harbour Post) - ", False),
+        ("(AP) — ", False),
+        ("（来源：海港日报）", False),
+        ("新华社北京11月27日电（记者王明）", False),
+        ("Two dead (one a child) in a fire: ", True),
+        ("Two dead – ", True),
+        ("全市停电，", True),
+    ],
+)
+def test_a_dateline_is_no_new_sentence(begin: str, is_out: bool) -> None:
+    with Judge() as judge:
+        for n in range(10):
+            story = [text.replace("hall", f"house {n}{n}, hall") for text in STORY]
+            html = PRINTED.format("".join(f"<p>{text}" for text in story))
+            judge.judge(f"http://wire.example/{n}", html, {"text": "\n".join(story)})
+            judge.memory = RunMemory(None)
+            story[0] = f"{begin if n == 9 else ''}{story[0]}"
+            assert _judged(judge, n, FRAME, story).dropped is not (is_out and n == 9)
+
+
 def test_bylines_and_links_of_a_text_are_no_sentences() -> None:
     kept, is_out = _crawled(lambda n: f"<p>By Ann Ford {n}<p><a href=/{n}>Read also: Rope {n}</a>")
     assert (kept, is_out) == (0, True)

@@ -59,8 +59,9 @@ def item_rows() -> Iterator[Row]:
         yield _row(
             f"{change}, at an address that declares the first: kept", _second_kept(edits), 0.95
         )
-    hits = _found(_sourced())[_PLAIN:]
-    yield _row("wire copies with a line on their source, after others: found", hits, 0.85)
+    for place in ("at its end", "in front"):
+        hits = _found(_sourced(place))[_PLAIN:]
+        yield _row(f"wire copies with their source {place}, after others: found", hits, 0.85)
     hits = _second_kept(_tracked())
     yield _row("a story with another advert in its text, at a utm address: found", _not(hits), 0.9)
     for name, pairs in _products().items():
@@ -74,7 +75,7 @@ def item_digest() -> str:
     digest = hashlib.sha256()
     scraped = chain(
         *(_known(kind, shape) for kind in _BESIDE for shape in _SHAPES),
-        _sourced(),
+        *map(_sourced, ("at its end", "in front")),
         *(pair for pairs in _products().values() for pair in pairs),
         (_story(number, change=change) for number in range(3) for change in _CHANGES),
     )
@@ -133,14 +134,15 @@ def _known(kind: str, shape: str) -> Sequence[Scraped]:
     ]
 
 
-def _sourced() -> Sequence[Scraped]:
+def _sourced(place: str) -> Sequence[Scraped]:
     """Stories and their wire copies; from the eleventh on these name their source."""
-    line = "First published in the Weekly Lamp."
+    line = "First published in the Weekly Lamp." if place == "at its end" else ""
+    begin = "" if line else "Oban, 27 Nov (Weekly Lamp) - "
     return [
         one
         for number in range(4 * _PLAIN)
-        for source in [line * (number >= _PLAIN)]
-        for one in (_story(number), _copy(number, "wire", "paragraphs", source))
+        for parts in [(line, begin) if number >= _PLAIN else ("", "")]
+        for one in (_story(number), _copy(number, "wire", "paragraphs", *parts))
     ]
 
 
@@ -166,9 +168,9 @@ def _story(number: int, *, change: str = "", shape: str = "paragraphs") -> Scrap
     return _scraped(page, title, text, shape)
 
 
-def _copy(number: int, kind: str, shape: str, source: str = "") -> Scraped:
+def _copy(number: int, kind: str, shape: str, source: str = "", begin: str = "") -> Scraped:
     title, text = _written(number)
-    text += [source] * bool(source)
+    text = [f"{begin}{text[0]}", *text[1:], *[source] * bool(source)]
     if kind == "wire":
         body = f"<h2>{title}</h2><p>By our agency</p>{made._paragraphs(text)}"
         page = made._bare("wire-example.org", number, title, body)
