@@ -66,7 +66,7 @@ CAUSES = "Either the page has many addresses, or a part that pages share was tak
 # What the reasons of drops are, in words that stand after "dropped" and after a number of pages.
 REASONS = {
     "content": "main text near that of a kept page",
-    "address": "address of a kept page, declared or without tracking; main texts alike",
+    "address": "address of a kept page, declared or without tracking, and main texts alike",
     "item": "same item text or row as a kept page",
     "sketch": "text of a kept page with some words changed or added",
     "structure": "template near that of a kept page",

@@ -162,7 +162,7 @@ const CHINESE = {
 
   // reasons of drops
   "main text near that of a kept page": "正文与某保留页面相近",
-  "address of a kept page, declared or without tracking; main texts alike": "声明的或去掉跟踪参数的 URL 与某保留页面相同，正文相似",
+  "address of a kept page, declared or without tracking, and main texts alike": "声明的或去掉跟踪参数的 URL 与某保留页面相同，正文相似",
   "same item text or row as a kept page": "item 的文字或列表的一行与某保留页面相同",
   "text of a kept page with some words changed or added": "与某保留页面大体相同，只改了或加了几个词",
   "template near that of a kept page": "模板与某保留页面相近",
