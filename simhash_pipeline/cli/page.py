@@ -4,7 +4,7 @@ import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -192,6 +192,7 @@ Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 _NEAR = "near miss"
+_NEAREST = 8  # pages of which `explain` looks for a copy
 _OUTSIDE = "Changes of words outside it"
 
 
@@ -339,8 +340,10 @@ class ExplainCommand(Command):
             yield from self._texts_compared(a, b, stores, line)
 
     def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
-        """By the nearest other page of its store."""
-        near, options = _nearest(store, page), named.options
+        """By a near page of its store that is its copy by now, or else by the nearest."""
+        options, found = named.options, _nearest(store, page)
+        copies = (each for each in found if verdict_on(page, each, store, options).dropped)
+        near = next(chain(copies, found), None)
         when = f"Kept {minute(page.first_seen)} UTC"
         if page.seen_at > page.first_seen:
             when += f", unchanged when last met, {minute(page.seen_at)} UTC"
@@ -431,16 +434,16 @@ def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     return store.settle(_bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
-def _nearest(store: Store, page: StoredPage) -> StoredPage | None:
-    """The nearest other page within 8 bits of its content, or one of its paragraph or minhash.
+def _nearest(store: Store, page: StoredPage) -> list[StoredPage]:
+    """The nearest other pages within 8 bits of its content, or of its paragraph or minhash.
 
-    Of a thin page one of its title and text.
+    Of a thin page those of its title and text.
     """
 
-    def look(view: View) -> tuple[Action, StoredPage | None]:
+    def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near("content", MAX_DISTANCE_BITS))
         same = (found for column in ("digest", "minhash") for found in view.same(column))
-        return Action.SKIP, next(chain(near, same), None)
+        return Action.SKIP, list(islice(chain(near, same), _NEAREST))
 
     return store.settle(page, look)
 

@@ -384,6 +384,20 @@ def test_a_kept_page_without_a_line_names_the_fields_that_differ(
     assert "  price  07 EUR  17 EUR\n" in said
 
 
+def test_a_kept_page_that_is_a_copy_by_now_is_explained_by_it_and_not_by_a_nearer_one(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    items = [{**page(n), "html": html(f"{STORY} {n}7 EUR"), "price": f"{n}7 EUR"} for n in (0, 1)]
+    crawl(tmp_path, items, SIMHASH_DROP_LOG=None)
+    store = ".scrapy/simhash/items.sqlite"
+    with open_store(f"sqlite:///{tmp_path / store}") as opened:
+        nearer, copy = sorted(opened.pages(), key=lambda one: one.url)
+        third = replace(nearer, url="http://a.example/2", item_values=copy.item_values)
+        opened.insert_many([third])
+    said = simhash(tmp_path, "explain", third.url, "-S", store).stdout
+    assert "A  kept   http://a.example/1\n" in said
+
+
 def test_a_near_miss_is_explained_by_its_line_where_no_store_holds_the_page(
     simhash: Simhash, tmp_path: Path
 ) -> None:
