@@ -63,7 +63,8 @@ _SENTENCE = struct.Struct(">H")
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 # What an agency, or who reprints it, puts in front: "Oban (Post) - ", "(来源:晚报)", "新华社电 ".
 _DATELINE = re.compile(
-    r"(?:[^\n(]{3,40}(?=\([^()\d\n]+\) ?[-–—:]))?[(【][^()【】\d\n]{2,30}[)】] ?[-–—:]* ?"
+    r"(?:[^\n(]{3,40}(?=\())?[(【][^()【】\d\n]{2,30}[)】] ?[-–—:]+ ?"
+    r"|[(【](?=[^)】]{0,30}(?:source|来源|來源|记者|記者|[社报報网網讯訊]))[^()【】\d\n]+[)】] ?"
     r"|[^\n。!?,]{0,10}[社报報网網][^\n。!?,]{0,16}[电電讯訊](?:\([^()\n]{2,20}\)|[ ,:]) ?"
 )
 _DATELINES = 3  # sentences at the begin of a text

@@ -324,7 +324,8 @@ class _Case:
     def _is_out_at_a_copy(self) -> bool:
         """Whether this run keeps what it says now of a page that an earlier run dropped."""
         found = (one.page for one in self._neighbours() if one.rejected_by is None)
-        return any(self._pair(one).items_agree() for one in filter(self._memory.is_back, found))
+        back = (self._pair(one) for one in found if self._memory.is_back(one))
+        return any(pair.of_one_site and pair.items_agree() for pair in back)
 
     def _at_tracking_addresses(self) -> list[StoredPage]:
         """Other stored pages whose addresses differ from the page's in tracking alone."""

@@ -66,6 +66,9 @@ _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
 _DIGITS = re.compile(r"\d+")
+_CURRENCIES = str.maketrans(
+    {"€": "eur", "£": "gbp", "$": "usd", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub"}
+)
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -370,9 +373,14 @@ def in_one_notation(text: str) -> str:
 
 
 def numbers_of(text: str) -> list[str]:
-    """The numbers of a short text, without the zeros they begin with; 1,299.00 is 1299."""
+    """The numbers of a short folded text, in one notation, and the letters of an amount.
+
+    1,299.00 € has 1299 and eur, seat 12a has 12 and a.
+    """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
-    return [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
+    numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
+    unit = "".join(filter(str.isalpha, text.translate(_CURRENCIES))) if is_amount(text) else ""
+    return [*numbers, unit] if unit else numbers
 
 
 def is_amount(text: str) -> bool:

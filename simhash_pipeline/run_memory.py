@@ -99,8 +99,9 @@ class RunMemory:
         return visit.seen_at, says_the_same(said, visit.said)
 
     def note_if_back(self, page: StoredPage, view: View) -> None:
-        """Note a page that is kept: an earlier run may have dropped it, and it says more now."""
-        if self.dropped_before(page, view)[0] > -inf:
+        """Note a page that is kept, if an earlier run dropped it, and it says more now."""
+        when, is_same = self.dropped_before(page, view)
+        if when > -inf and not is_same and len(self._back) < _MAX_ROWS:
             self._back.add(hash((page.namespace, page.url)))
 
     def is_back(self, page: StoredPage) -> bool:

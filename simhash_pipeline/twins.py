@@ -41,7 +41,7 @@ from simhash_pipeline.repeated_text import (
 )
 from simhash_pipeline.specific_text import is_all_main, sample_similarity
 from simhash_pipeline.stores.contract import StoredPage
-from simhash_pipeline.urls import is_one_visit
+from simhash_pipeline.urls import is_declared, is_one_visit
 from simhash_pipeline.verdict import Reason, RejectedBy, bits_apart
 
 BY_TEXT = ("content", "content and structure", "item", "sketch", "thin")  # reasons of candidates
@@ -133,9 +133,12 @@ class Pair(NamedTuple):
         """
         page, other = self.page, self.other
         items = page.item_values, other.item_values
-        is_one = all(has(each, OFFER) for each in items) or is_one_visit(page.url, other.url)
-        if not is_one or any(map(is_row, items)) or not all(map(says_two_things, items)):
+        if any(map(is_row, items)) or not all(map(says_two_things, items)):
             return False
+        if not is_one_visit(page.url, other.url):
+            is_own = any(is_declared(each.url, each.address) for each in self[:2])  # no list's
+            if not (is_own and all(has(each, OFFER) for each in items)):
+                return False
         return self.items_agree() and (self.similarity(only_main=True) or 0) >= _MIN_SHARED
 
     def items_agree(self) -> bool:

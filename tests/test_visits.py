@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DAY = 86_400
 NEWS = "Nine people were hurt, the police said on Monday evening; the bridge stays closed."
 WIRE, OWN, PRINT = "http://wire.example/1", "http://paper.example/1", "http://paper.example/print/1"
+TWO, THREE = "http://paper.example/2", "http://paper.example/3"
 
 
 def paragraphs(seed: int) -> list[str]:
@@ -47,14 +48,17 @@ class Nights:
     def crawl(
         self, *pages: tuple[str, str], text: Sequence[str] | None = None, **item: str | int
     ) -> list[Verdict]:
+        said = item if text is None else {"text": "\n".join(text), **item}
+        return self.crawl_items([(url, html, said) for url, html in pages])
+
+    def crawl_items(self, items: Sequence[tuple[str, str, dict[str, str | int]]]) -> list[Verdict]:
         self._now += DAY
         began, clock = self._now, iter(range(self._now, self._now + DAY, 60))
-        said = item if text is None else {"text": "\n".join(text), **item}
         with (
             open_store(self._url) as store,
             Judge(store, Options(), lambda: next(clock), repeats_since=began) as judge,
         ):
-            return [judge.judge(url, html, said or None) for url, html in pages]
+            return [judge.judge(url, html, said or None) for url, html, said in items]
 
 
 @pytest.fixture
@@ -198,6 +202,27 @@ def test_another_page_with_the_price_that_a_known_one_gets_hides_no_change(night
     for url in (f"{OWN}/blue", OWN):
         (found,) = nights.crawl((url, shown[30]), text=text, price=30)
         assert found.reason in ("near miss", "changed")
+
+
+@pytest.mark.parametrize(
+    "first_and_second_night",
+    [
+        ([(OWN, 20), (WIRE, 20)], [(WIRE, 30), (OWN, 30)]),  # another shop
+        ([(OWN, 20), (TWO, 20), (THREE, 30)], [(OWN, 30), (TWO, 20), (THREE, 20)]),  # variants
+    ],
+)
+def test_a_price_that_another_thing_has_hides_no_change(
+    nights: Nights, first_and_second_night: Sequence[Sequence[tuple[str, int]]]
+) -> None:
+    text = paragraphs(12)
+    for met in first_and_second_night:
+        items: list[tuple[str, str, dict[str, str | int]]] = []
+        for url, price in met:
+            shown = [*text, f"Price: {price} crowns"]
+            html = at_wire(shown) if url == WIRE else at_paper(shown)
+            items.append((url, html, {"text": "\n".join(text), "price": price}))
+        found = nights.crawl_items(items)
+    assert not found[-1].dropped
 
 
 def test_a_tracking_address_with_teasers_of_its_own_comes_out_no_second_time(
