@@ -1,7 +1,12 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-from simhash_pipeline.page.han import UserWord, han_cut
+import pytest
+
+from simhash_pipeline.page.han import HAN, UserWord, han_cut, jieba_module, jieba_tokenizer
+from tests.han_runs import made_runs
 
 ADDED = (
     UserWord("海港日报", None, None),
@@ -15,6 +20,26 @@ def test_of_equal_paths_the_one_is_taken_that_jieba_takes() -> None:
     alone, before_others = ["家祖家"], ["家祖家注册在特色监事三股中"]
     assert han_cut(alone) == ["家祖", "家"]
     assert han_cut(before_others)[:2] == ["家", "祖家"]
+
+
+def test_runs_are_cut_as_jieba_cuts_them() -> None:
+    """The runs of the Chinese pages of the documentation, and made ones."""
+    pages = Path(__file__).parents[2].glob("docs/zh/**/*.md")
+    runs = {run for page in pages for run in re.findall(f"[{HAN}]+", page.read_text("utf-8"))}
+    runs |= {*made_runs(5_000, seed=2)}
+    assert len(runs) > 6_000
+    for added in ((), ADDED, (*ADDED, UserWord("鿕鿔", None), UserWord("鿔鿓鿒", 7))):
+        for run in sorted(runs | {"".join(word.word for word in added)} - {""}):
+            assert han_cut([run], added) == jieba_tokenizer(added).lcut(run)
+
+
+def test_words_that_the_program_deletes_are_split_as_jieba_splits_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = "杭研大厦渔船"
+    assert han_cut([run]) == ["杭研", "大厦", "渔船"]
+    monkeypatch.setattr(jieba_module("jieba.finalseg"), "Force_Split_Words", {"杭研", "渔船"})
+    assert han_cut([f"{run}安全"]) == ["杭", "研", "大厦", "渔船", "安全"]
 
 
 def test_other_tokens_stay_as_they_are() -> None:
