@@ -914,14 +914,14 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
     if (at == NULL) return NULL;
     for (end = at + PyBytes_GET_SIZE(source); at < end;) {
         uint64_t eight;
-        size_t size;
         while (end - at >= 8) {
             memcpy(&eight, at, 8);
-            if (eight & 0x8080808080808080ull) break;
-            at += 8;
+            if (!(eight & 0x8080808080808080ull)) at += 8;
+            else if ((eight & 0xC0C0F0) == 0x8080E0 && 0x1FFE >> (eight & 15) & 1) at += 3; /* U+1000 to U+CFFF */
+            else break;
         }
         if (at == end) break;
-        size = utf8_at(at, end);
+        size_t size = utf8_at(at, end);
         if (size == 0 || (size == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD)) Py_RETURN_FALSE;
         at += size;
     }
