@@ -36,7 +36,8 @@ _TOKEN_PARTS = (
 _TOKEN = re.compile("|".join(_TOKEN_PARTS))
 # The same of text without the scripts of the last part, in a third of the time.
 _han_or_words = re.compile(f"{_TOKEN_PARTS[1]}|{_TOKEN_PARTS[0]}").findall
-_has_unspaced = re.compile(rf"[^\W{HAN}](?<=[{UNSPACED}])").search
+_other_unspaced = UNSPACED.replace(HAN[0], chr(ord(HAN[-1]) + 1))  # than this Han
+_has_unspaced = re.compile(rf"[{_other_unspaced}](?<=\w)").search
 _HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
