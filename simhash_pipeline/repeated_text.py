@@ -44,6 +44,7 @@ NO_BLOCKS: Blocks = frozenset()
 TEXTS_VARY = MAIN  # in place of a word: see `learn_copy`
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
+_COPIES = "copies on "
 LEAST_COPIES = 3  # with a sentence that their originals lack, as "First published in The Post"
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
 # the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).
@@ -112,7 +113,7 @@ def copies_on(site: str, other: str) -> str:
 
     Of one site, of its copies in two templates.
     """
-    return f"copies on {' and '.join(sorted({site, other}))}"
+    return f"{_COPIES}{' and '.join(sorted({site, other}))}"
 
 
 def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
@@ -191,19 +192,10 @@ class RepeatedText:
         title, text = page_specific(page.title, page.text, self.template(host, page.structure))
         return text if text.startswith(title) else f"{title}\n{text}"
 
-    def learn(
-        self,
-        host: Host,
-        structure: int | None,
-        blocks: Sequence[int],
-        least: int = LEAST_PAGES,
-    ) -> None:
-        """Count the blocks of a kept page, and store what more is known then.
-
-        Blocks of fewer pages than `least` aren't.
-        """
+    def learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
+        """Count the blocks of a kept page, and store what more is known then."""
         counted = {each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks}
-        if template := self._add(host, structure, counted, least):
+        if template := self._add(host, structure, counted):
             known = self._store.repeated_text(*host)
             self._known[host] = learnt = with_template(known, template)
             if learnt != known:
@@ -212,11 +204,9 @@ class RepeatedText:
     def learn_copy(self, host: Host, new_sentences: Collection[int]) -> None:
         """Count the sentences that a copy's text has and the other's hasn't; see `copies_on`."""
         varies = not self.template(host, None).counts.keys() >= {*new_sentences}
-        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies], LEAST_COPIES)
+        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies])
 
-    def _add(
-        self, host: Host, structure: int | None, blocks: set[int], least: int
-    ) -> Template | None:
+    def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""
         templates = self._hosts.pop(host, [])
         self._pages -= sum(len(one.blocks) for one in templates)
@@ -224,7 +214,7 @@ class RepeatedText:
         pages = pages or _Pages(replace(self.template(host, structure), structure=structure))
         others = [one for one in templates if one is not pages]
         self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-        found = pages.add(blocks, least)
+        found = pages.add(blocks, LEAST_COPIES if host[1].startswith(_COPIES) else LEAST_PAGES)
         self._pages += sum(len(one.blocks) for one in templates)
         while self._pages > self._max_pages and len(self._hosts) > 1:
             oldest = self._hosts.pop(next(iter(self._hosts)))
