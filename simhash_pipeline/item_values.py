@@ -511,6 +511,7 @@ def _packed(
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
         is_offer = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
+        is_offer = is_offer or any(map(on_page.is_price, of_name))
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * is_offer
         value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
         values += bytes([byte]) + value
@@ -524,7 +525,7 @@ def _value_of(kept: list[str], marks: int, numbers: list[str] | None = None) -> 
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}
     marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
-    marks |= _AMOUNT_BIT * on_page.is_amount(texts[0])
+    marks |= _AMOUNT_BIT * (on_page.is_amount(texts[0]) or on_page.is_price(texts[0]))
     said = hash_of(" ".join(sorted(numbers)), 2) if numbers else bytes(2)
     return bytes([first & ~_MARKS | marks, *rest, *said])
 
@@ -591,6 +592,12 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
     numbers, its = value[3:], other[3:]
     is_other = numbers != its and any(numbers) and any(its)
     return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
+
+
+def only_shown(names: bytes, values: bytes | None) -> bytes:
+    """Those of the names whose values the page of these shows."""
+    found = _by_name(values or NO_VALUES)
+    return bytes(name for name in names if name in found and not _is_unseen(found[name]))
 
 
 def _is_nothing(value: bytes) -> bool:

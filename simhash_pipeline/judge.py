@@ -260,7 +260,7 @@ class _Case:
         if before := edited or (previous if verdict.reason != "canonical" else None):
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
         elif why == "older":  # no more is known of what it said then
-            verdict = replace(verdict, changed=("what an earlier crawl dropped",))
+            verdict = replace(verdict, changed=("text or values since an earlier drop",))
         elif verdict.rejected_by == "fields":
             self._memory.note_if_back(page, self._view)
         if previous and item_values.is_row(rows := previous.item_values):
@@ -369,9 +369,9 @@ class _Case:
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":
-            found = pair.differing_values() or bytes([item_values.TEXTS_NAME])
-            differing = filter(self._names.__contains__, found)
-            more["differing_fields"] = tuple(sorted(map(self._names.__getitem__, differing)))
+            found = pair.differing_values() or self._names.keys() & {item_values.TEXTS_NAME}
+            differing = {self._names.get(name, "another value") for name in found}
+            more["differing_fields"] = tuple(sorted(differing))
         return verdict_of(self._page, other=neighbour.page, **(fields | more))
 
     def _takes_place_of(self, twin: StoredPage) -> bool:

@@ -69,6 +69,11 @@ _DIGITS = re.compile(r"\d+")
 _CURRENCIES = str.maketrans(
     {"€": "eur", "£": "gbp", "$": "usd", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub"}
 )
+_CURRENCY = re.compile(
+    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč"
+    r"|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+)
+_PRICE_CHARS = 40
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -386,6 +391,12 @@ def numbers_of(text: str) -> list[str]:
 def is_amount(text: str) -> bool:
     """Whether it is a number, alone or with its currency or unit."""
     return _AMOUNT.fullmatch(text) is not None
+
+
+def is_price(text: str) -> bool:
+    """Whether it is short, and has a number and a currency."""
+    is_short = len(text) <= _PRICE_CHARS and _DIGITS.search(text) is not None
+    return is_short and _CURRENCY.search(text) is not None
 
 
 def _unescaped(found: re.Match[str]) -> str:

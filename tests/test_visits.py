@@ -81,7 +81,7 @@ def test_an_edit_of_a_dropped_page_comes_out_once(nights: Nights, has_text: bool
     found = nights.crawl(*edited, text=new if has_text else None)
     assert [each.dropped for each in found] == [False, True]
     assert (found[0].reason, found[0].twin_url) == ("changed", WIRE)
-    assert found[0].changed == ("what an earlier crawl dropped",)
+    assert found[0].changed == ("text or values since an earlier drop",)
     found = nights.crawl(*edited, text=new if has_text else None)
     assert (found[0].reason, found[1].dropped) == ("unchanged", True)
 

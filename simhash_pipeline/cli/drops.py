@@ -148,7 +148,7 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield _verdict(summary)
     yield "; ".join(_circumstances(summary))
     if summary.kept_near:
-        yield f"{_kept_near(summary)}: --kept lists them"
+        yield f"{_kept_near(summary)}; --kept lists these"
     if not summary.drops:
         return
     yield from _first_looks(summary)

@@ -385,7 +385,7 @@ class ExplainCommand(Command):
         items = [_item(text_a), _item(text_b)]
         names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
-        if values := [value for value in values if any(value[1:])]:  # a text is compared above
+        if values := [each for each in values if each[1] != each[2]]:  # a text is compared above
             yield "Values of their items that differ"
             yield Grid([("", "A", "B"), *values[:limit]], indent=2)
         if (alike := judged.similarity) is not None:

@@ -74,7 +74,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         yield f"No distance is right {least:.0%} of the time with enough certainty."
         equal = joined(answers, replace(now, content_distance=0))
         if wrong := len(equal) - copies(equal):
-            yield f"{counted(wrong, 'wrong pair')} 0 bits apart: scrape what differs."
+            yield f"{counted(wrong, 'wrong pair')} 0 bits apart: scrape what differs, or add it."
         yield "Answer more pairs, or name a lower --precision."
         return
     found = copies(joined(answers, best))

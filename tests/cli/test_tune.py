@@ -81,7 +81,7 @@ def test_wrong_pairs_that_no_distance_separates_are_counted(
     text = (answered / "a.csv").read_text()
     (answered / "wrong.csv").write_text(text.replace("copy", "another page", 9))
     result = simhash(answered, "tune", "wrong.csv")
-    assert "\n9 wrong pairs 0 bits apart: scrape what differs.\n" in result.stdout
+    assert "\n9 wrong pairs 0 bits apart: scrape what differs, or add it.\n" in result.stdout
 
 
 def test_a_distance_that_no_pair_speaks_of_stays_as_it_is(simhash: Simhash, answered: Path) -> None:

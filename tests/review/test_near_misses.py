@@ -180,7 +180,7 @@ def test_dropped_lists_what_a_crawl_kept_though_it_was_near(
     first = simhash(tmp_path, "dropped")
     assert (first.returncode, first.stderr) == (0, "")
     assert "1 kept though near a stored page; " in first.stdout
-    assert ": --kept lists them" in first.stdout
+    assert "; --kept lists these" in first.stdout
     listed = simhash(tmp_path, "dropped", "--kept").stdout
     assert (
         "  http://a.example/1\n    ≈ http://a.example/0\n    titles or codes tell them apart\n"
