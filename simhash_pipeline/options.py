@@ -14,6 +14,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS
@@ -418,9 +419,13 @@ class Options:
         return float(decay or _PUBLISHED_DECAY) if name == "dom-decay" else None
 
 
-def unreadable(option: str, path: str, error: Exception) -> str:
-    """The fault of an option whose file can't be read."""
-    return f"{PREFIX}{option.upper()} is {path!r}; it can't be read: {error}"
+def read_file(option: str, path: str, read: Callable[[Path], T]) -> T:
+    """What is read of an option's file; OptionsError if it can't be, or its content is refused."""
+    try:
+        return read(Path(path))
+    except (OSError, ValueError) as error:  # ValueError: also a path with a NUL
+        fault = f"{PREFIX}{option.upper()} is {path!r}; it can't be read: {error}"
+        raise OptionsError([fault]) from error
 
 
 def _unknown(name: str, known: list[str]) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.options import load_callable, unreadable
+from simhash_pipeline.options import load_callable, read_file
 from simhash_pipeline.page.folding import MARKS, folded
 from simhash_pipeline.page.han import HAN, UserWord, han_cut, jieba_tokenizer
 
@@ -63,7 +63,9 @@ def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None =
     `user_dict` is the path of a user dictionary, for those that know words. OptionsError if it
     can't be read.
     """
-    added = () if user_dict is None else tuple(_read_user_dict(user_dict))
+    added: tuple[UserWord, ...] = ()
+    if user_dict is not None:
+        added = read_file("user_dict", user_dict, lambda file: tuple(_user_words(file)))
     if to_simplified:
         added = tuple(word._replace(word=word.word.translate(simplified())) for word in added)
     known: dict[str, Callable[[], Segment]] = {
@@ -202,19 +204,16 @@ def _between_spaces(text: str) -> list[str]:
     return text.rstrip(" ").split(" ") if text.strip(" ") else []
 
 
-def _read_user_dict(path: str) -> Iterator[UserWord]:
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise OptionsError([unreadable("user_dict", path, error)]) from error
-    for number, line in enumerate(lines, start=1):
+def _user_words(file: Path) -> Iterator[UserWord]:
+    """ValueError for a frequency that is out of range."""
+    for number, line in enumerate(file.read_text("utf-8-sig").splitlines(), start=1):
         found = _USER_WORD.fullmatch(line.strip())
         if found is None:
             continue  # an empty line
         word, frequency, tag = found.groups()
         if frequency is not None and not 1 <= int(frequency) <= _MAX_FREQUENCY:
             rule = f"line {number} gives {word!r} the frequency {frequency}, not 1 to 1e9"
-            raise OptionsError([unreadable("user_dict", path, ValueError(rule))])
+            raise ValueError(rule)
         yield UserWord(word, None if frequency is None else int(frequency), tag)
 
 

@@ -6,12 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.bits import NDArray, np
-from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.options import Options, load_callable, unreadable
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.options import Options, load_callable, read_file
 from simhash_pipeline.page.han import jieba_module
 
 Counts = Mapping[str, int]
@@ -120,10 +119,8 @@ def stop_words(path: str | None) -> frozenset[str]:
     """The file's words, one a line; without a file jieba's own."""
     if path is None:
         return frozenset(jieba_module("jieba.analyse.tfidf").TFIDF.STOP_WORDS)
-    try:
-        return frozenset(Path(path).read_text(encoding="utf-8-sig").lower().split("\n"))
-    except (OSError, ValueError) as error:
-        raise OptionsError([unreadable("stop_words", path, error)]) from error
+    text = read_file("stop_words", path, lambda file: file.read_text("utf-8-sig"))
+    return frozenset(text.lower().split("\n"))
 
 
 def _checked(weights: Mapping[Any, Any], name: str) -> Weights:

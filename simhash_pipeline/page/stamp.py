@@ -5,11 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
-from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.options import Options, unreadable
+from simhash_pipeline.options import Options, read_file
 from simhash_pipeline.page import segment
 
 # Increased where the same page and options give another fingerprint by other code.
@@ -30,18 +28,15 @@ def stamp_for(options: Options) -> dict[str, Any]:
         if field.metadata["makes"]
     }
     files = {"stop_words": options.stop_words, "user_dict": options.user_dict}
-    made |= {name: _file_digest(name, path) for name, path in files.items() if path is not None}
+    made |= {
+        name: read_file(name, path, lambda file: _digest(file.read_bytes()))
+        for name, path in files.items()
+        if path is not None
+    }
     if options.to_simplified:
         made["opencc_table"] = _digest(json.dumps(segment.simplified(), sort_keys=True).encode())
     versions = {"fingerprint_version": FINGERPRINT_VERSION, "rules": RULES_DIGEST}
     return {**versions, **json.loads(json.dumps(made))}
-
-
-def _file_digest(name: str, path: str) -> str:
-    try:
-        return _digest(Path(path).read_bytes())
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        raise OptionsError([unreadable(name, path, error)]) from error
 
 
 def _digest(data: bytes) -> str:
