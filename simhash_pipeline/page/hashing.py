@@ -39,17 +39,11 @@ def hash_rows(name: str, joiner: str = " ") -> Callable[[Iterable[str]], Rows]:
     return lambda features: _published(function, features)
 
 
-def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
-    """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, its first `bits` bits (64 or 128).
-
-    Shape (features, bits / 8). The first 64 bits are the number that
-    `mmh3.hash64(feature, signed=False)[0]` gives.
-    """
-    return np.frombuffer(hashed(features), np.uint8).reshape(-1, 16)[:, : bits // 8]
-
-
 def hashed(features: Iterable[str]) -> bytes:
-    """The same, 16 bytes a feature."""
+    """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, 16 bytes a feature.
+
+    The first 64 bits are the number that `mmh3.hash64(feature, signed=False)[0]` gives.
+    """
     # As bytes: mmh3 crashes on a lone surrogate. Half of a text's words come again.
     given = [*features]
     known = {each: mmh3.hash_bytes(each.encode("utf-8", "replace")) for each in {*given}}

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.hashing import Rows, hash_rows, mixed, murmur3
+from simhash_pipeline.page.hashing import Rows, TokenHashes, hash_rows, hashed, mixed
 from simhash_pipeline.page.parse import NO_DEPTH, Elements
 from simhash_pipeline.page.simhash import VOTE, simhash
 
@@ -65,7 +65,7 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     By murmur3, but tags by FNV-1, where a tie sets the bit: so it was published.
     """
     if options.decay is None:
-        return outline_fingerprint(page, murmur3)
+        return outline_fingerprint(page)
     if len(page) < MIN_NODES:
         return None
     features = tag_features(page, options.decay)
@@ -134,18 +134,18 @@ def _label(tag: str, names: str) -> str:
 _known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share their names
 
 
-def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Rows]) -> int | None:
-    """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
+def outline_fingerprint(page: Elements, bits: int = 64) -> int | None:
+    """The fingerprint, of 64 or 128 bits; None under 10 outline nodes."""
     nodes = outline(page)
     if len(nodes.tags) < MIN_NODES:
         return None
     weights = nodes.weights()
     by_tag = _heaviest(nodes.tags, weights)
     by_label = _heaviest(nodes.labels[1:], weights[1:])
-    rows = hashes([*by_tag, *by_label])
+    rows = TokenHashes(hashed([*by_tag, *by_label])).ngrams(1, bits)
     signs = np.unpackbits(rows, axis=1, bitorder="little") * 2.0 - 1.0
-    tags, width = len(by_tag), signs.shape[1]
-    class_bits = np.flatnonzero(_CLASS_BITS >> np.arange(width) % 16 & 1)
+    tags = len(by_tag)
+    class_bits = np.flatnonzero(_CLASS_BITS >> np.arange(bits) % 16 & 1)
     shares = np.fromiter(chain(by_tag.values(), by_label.values()), np.float64) / VOTE
     votes = np.rint(shares[:tags]) @ signs[:tags]
     of_labels = np.rint(shares[tags:, None] * _loudness(rows[tags:], class_bits))

@@ -20,7 +20,7 @@ import numpy as np
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
-from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.hashing import TokenHashes, hashed
 from simhash_pipeline.page.parse import Elements, elements_of
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import MIN_NODES, outline_fingerprint
@@ -32,7 +32,7 @@ from tests.trees import parse
 
 WITHIN_BITS = 3
 _DECAY = 0.45  # as published
-_WIDE = partial(murmur3, bits=128)
+_WIDE = 128  # bits
 
 
 def _tag_sum(page: Elements) -> int | None:
@@ -46,11 +46,11 @@ def _tag_sum(page: Elements) -> int | None:
     for (tag, depth), count in sorted(counts.items()):
         features[tag] = features.get(tag, 0.0) + count * powers[depth]
     weights = np.fromiter(features.values(), np.float64, len(features))
-    return simhash(_WIDE(features), weights)
+    return simhash(TokenHashes(hashed(features)).ngrams(1, _WIDE), weights)
 
 
 DESIGNS: dict[str, Callable[[Elements], int | None]] = {
-    "outline": partial(outline_fingerprint, hashes=_WIDE),
+    "outline": partial(outline_fingerprint, bits=_WIDE),
     "tag-sum": _tag_sum,
 }
 # DOM-tree decay as published has one hash and one width, so no draws. No main text is looked for.
