@@ -26,16 +26,9 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 
 from simhash_pipeline.verdict import Verdict
 
-# Each writes an item to the file at once.
-_DIRECT_EXPORTERS = (
-    exporters.CsvItemExporter,
-    exporters.JsonItemExporter,
-    exporters.JsonLinesItemExporter,
-    exporters.MarshalItemExporter,
-    exporters.PickleItemExporter,
-    exporters.PprintItemExporter,
-    exporters.XmlItemExporter,
-)
+# Scrapy's own exporters: each writes an item to the file at once.
+_DIRECT_NAMES = {*exporters.__all__} - {"BaseItemExporter"}
+_DIRECT_EXPORTERS = tuple(getattr(exporters, name) for name in _DIRECT_NAMES)
 _DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
 
 
