@@ -18,9 +18,10 @@ from simhash_pipeline import (
     Verdict,
     open_store,
 )
-from simhash_pipeline.page.visible import MAIN, packed_sample
+from simhash_pipeline.page.visible import MAIN
 from simhash_pipeline.stores.contract import Store
 from tests import list_sites
+from tests.samples import packed_sample
 
 BASE = 0x5A5A_0F0F_3C3C_9999
 SKETCH = 0x1234_5678_9ABC_DEF0_0FED_CBA9_8765_4321

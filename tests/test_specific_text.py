@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, packed_sample, visible_text
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, visible_text
 from simhash_pipeline.repeated_text import NO_BLOCKS, Blocks, Template
 from simhash_pipeline.specific_text import (
     KEPT_WINDOWS,
@@ -16,6 +16,7 @@ from simhash_pipeline.specific_text import (
     unpack,
 )
 from tests.same import by_python
+from tests.samples import packed_sample
 
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]

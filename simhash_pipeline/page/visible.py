@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Iterable, Sequence
-from itertools import chain, compress, islice, starmap
+from collections.abc import Sequence
+from itertools import chain, compress, islice
 from typing import NamedTuple, TypeAlias
 
 import mmh3
@@ -164,7 +164,7 @@ def visible_text(texts: list[str] | bytes, is_main: Sequence[bool], masks: bytes
     """
     masks = masks or bytes(len(is_main))
     if not is_main:
-        return Visible(packed_sample(_NO_LIMIT, ()), ())
+        return Visible(_NO_LIMIT.to_bytes(LIMIT_SIZE, "little"), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     utf8 = texts if isinstance(texts, bytes) else "\n".join(texts).encode("utf-8", "replace")
     said = utf8.lower().replace(b"\n", _END) + _END
@@ -192,12 +192,7 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
     entries = np.empty(len(ranks), "<u4,<u2")  # as ENTRY, at once
     entries["f0"], entries["f1"] = ranks, marked
-    return packed_sample(limit, ()) + entries.tobytes(), block_hashes.tobytes()
-
-
-def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
-    """A sample of these entries, whole up to the limit."""
-    return limit.to_bytes(LIMIT_SIZE, "little") + b"".join(starmap(ENTRY.pack, entries))
+    return limit.to_bytes(LIMIT_SIZE, "little") + entries.tobytes(), block_hashes.tobytes()
 
 
 def smallest_of_main(sample: bytes) -> bytes:
