@@ -15,8 +15,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from scrapy import exporters, signals
@@ -32,14 +30,8 @@ _DIRECT_EXPORTERS = tuple(getattr(exporters, name) for name in _DIRECT_NAMES)
 _DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hold:
-    """A pipeline's word that an item is not stored yet."""
-
-    item: Any  # keeps its id from being given to another
-
-
-_Place = FeedSlot | _Hold
+Stored = Callable[[], None]  # to be called by a pipeline once it has stored an item
+_Place = FeedSlot | Stored
 
 
 class Feeds:
@@ -52,7 +44,7 @@ class Feeds:
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
         # By feed or hold the pages that wait for it, each with all that its item has yet to be in.
         self._awaited: dict[_Place, list[tuple[Verdict, set[_Place]]]] = {}
-        self._holds: dict[int, list[_Hold]] = {}  # by the id of an item that is in the pipelines
+        self._holds: dict[int, list[Stored]] = {}  # by the id of an item that is in the pipelines
         self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
@@ -71,12 +63,18 @@ class Feeds:
         awaited = {id(each) for of_place in self._awaited.values() for each in of_place}
         return self._lost + len(awaited)
 
-    def hold(self, item: Any) -> Callable[[], None]:
+    def hold(self, item: Any) -> Stored:
         """Keep the item from being safe until what is returned is called; once is enough."""
+
+        def stored() -> None:
+            holds = self._holds.get(id(item), [])  # as it keeps the item, its id is no other's
+            if stored in holds:  # before the item was scraped
+                holds.remove(stored)
+            self._stored(stored)
+
         self.was_held = True
-        hold = _Hold(item)
-        self._holds.setdefault(id(item), []).append(hold)
-        return partial(self._released, hold)
+        self._holds.setdefault(id(item), []).append(stored)
+        return stored
 
     def lost(self, item: Any) -> None:
         """To be called of every item that a pipeline dropped or failed on."""
@@ -110,12 +108,6 @@ class Feeds:
             self._stored(slot)
         else:
             self._lost += len(self._awaited.pop(slot, ()))
-
-    def _released(self, hold: _Hold) -> None:
-        holds = self._holds.get(id(hold.item), [])
-        if hold in holds:  # before the item was scraped
-            holds.remove(hold)
-        self._stored(hold)
 
     def _stored(self, place: _Place) -> None:
         for verdict, places in self._awaited.pop(place, ()):
