@@ -179,7 +179,8 @@ class JudgeWorker:
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
-        return self._ask(partial(self._forget, verdict))
+        self._ask(partial(self._texts.forget, verdict))
+        return self._ask(partial(self._judge.forget, verdict))
 
     def end(self) -> Future[int]:
         """Close the store when all pages are judged; the number of pages it holds."""
@@ -246,10 +247,6 @@ class JudgeWorker:
         if self.expired:
             pages = f"{self.expired:,} page{'s' * (self.expired != 1)}"
             logger.info("Forgot %s not seen for so long (SIMHASH_EXPIRE_AFTER)", pages)
-
-    def _forget(self, verdict: Verdict) -> None:
-        self._texts.forget(verdict)
-        self._judge.forget(verdict)
 
     def _flush_soon(self) -> None:
         """Other crawls wait for a confirmation, this one for their pages perhaps."""
