@@ -12,6 +12,8 @@ SimhashError                           a file named to a command can't be read o
     └── StoreMismatch                  it was made with other fingerprint options
 """
 
+START_OVER = "restore a copy of the store, or move it away to start over"
+
 
 class SimhashError(Exception):
     """Anything this package raises on purpose."""

@@ -29,7 +29,7 @@ import msgspec
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import START_OVER, StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
@@ -151,10 +151,7 @@ def unpacked(templates: bytes) -> tuple[Template, ...]:
     try:
         return tuple(Template(*each) for each in _PACKED.decode(templates))
     except msgspec.DecodeError as error:
-        raise StoreDamaged(
-            "the repeated text in the store is damaged; restore a copy of the store, or move it "
-            "away to start over"
-        ) from error
+        raise StoreDamaged(f"the repeated text in the store is damaged; {START_OVER}") from error
 
 
 def with_template(templates: bytes, newest: Template) -> bytes:

@@ -27,7 +27,7 @@ from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 
 from simhash_pipeline import native
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import START_OVER, StoreDamaged
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
 from simhash_pipeline.repeated_text import UNKNOWN, Blocks, Template
 
@@ -107,10 +107,7 @@ def unpack(sample: bytes) -> tuple[int, Entries]:
         if 8 * len(packed) < count * size or (entries and entries[-1][0] >> 32):
             raise ValueError("the windows are too few or too high")
     except (struct.error, ValueError, IndexError) as error:
-        raise StoreDamaged(
-            "a page's sample in the store is damaged; restore a copy of the store, or move it away "
-            "to start over"
-        ) from error
+        raise StoreDamaged(f"a page's sample in the store is damaged; {START_OVER}") from error
     return limit, entries
 
 
