@@ -430,7 +430,7 @@ class SimhashPipeline:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
                 self._go_on_or_stop(error)
-            self._stats.close(stored_pages, self._worker.expired, self._worker.answers)
+            self._stats.close(stored_pages, self._worker.expired, self._worker.answers.counts)
             try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._stats.errors)

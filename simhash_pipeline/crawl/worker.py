@@ -97,8 +97,8 @@ class JudgeWorker:
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
-            self._began = time.time()
-            self._judge = Judge(self._store, options, repeats_since=self._began)
+            self._judge = Judge(self._store, options, repeats_since=time.time())
+            self.answers = self._judge.answers
             self._texts = TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
             self.pages_before = len(self._store)  # that the crawl begins with
@@ -115,11 +115,6 @@ class JudgeWorker:
         self._expire_after = options.expire_after  # None once that was done
         self.expired = 0  # pages that were forgotten
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
-
-    @property
-    def answers(self) -> tuple[int, int]:
-        """See `AnsweredPairs.counts`."""
-        return self._judge.answers.counts
 
     def judge(self, source: Source) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls.
