@@ -83,11 +83,8 @@ class FollowMiddleware:
         if (twin and not self._options.follow_twins) or (old and self._is_trap(host, response)):
             self._crawler.stats.inc_value("simhash/not_followed", len(requests))
             return []
-        for request in requests:
-            if old:
-                request.meta[FOUND_WITHOUT_NEWS] = True
-            else:  # a callback may hand the page's own meta on
-                request.meta.pop(FOUND_WITHOUT_NEWS, None)
+        for request in requests:  # all, as a callback may hand the page's own meta on
+            request.meta[FOUND_WITHOUT_NEWS] = old
         return requests
 
     def _is_trap(self, host: str, response: Response) -> bool:
