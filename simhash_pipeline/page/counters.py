@@ -87,16 +87,12 @@ def _has_word(line: str) -> bool:
     """Whether a word stands in the line without which there is no counter."""
     lower, keys = line.lower(), _keys()
     is_numbered = _DIGIT.search(line) is not None
-    if not (keys.words if is_numbered else keys.days).isdisjoint(_parted(lower)):
+    spaced = lower.encode("utf-8", "surrogatepass").translate(_SPACES)  # as bytes: ten times faster
+    said = spaced.decode("utf-8", "surrogatepass").split()
+    if not (keys.words if is_numbered else keys.days).isdisjoint(said):
         return True
     unspaced = keys.characters if is_numbered else keys.unspaced_days
     return not line.isascii() and unspaced.search(lower) is not None
-
-
-def _parted(text: str) -> list[str]:
-    """The text's words."""
-    spaced = text.encode("utf-8", "surrogatepass").translate(_SPACES)  # as bytes: ten times as fast
-    return spaced.decode("utf-8", "surrogatepass").split()
 
 
 def _counted_out(line: str) -> tuple[str, int, str, str]:
