@@ -423,10 +423,8 @@ def _lacks_name(
 
 
 def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:
-    """Whether titles begin or end alike, or share half of their words."""
-    if not words or not others:
-        return True
-    return words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
+    """Whether titles begin or end alike, or share half of their words, as one without any does."""
+    return words[:1] == others[:1] or words[-1:] == others[-1:] or _share_half(words, others)
 
 
 def _share_half(words: Collection[str], others: Collection[str]) -> bool:
