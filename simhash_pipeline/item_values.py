@@ -594,12 +594,6 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
     return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
 
 
-def only_shown(names: bytes, values: bytes | None) -> bytes:
-    """Those of the names whose values the page of these shows."""
-    found = _by_name(values or NO_VALUES)
-    return bytes(name for name in names if name in found and not _is_unseen(found[name]))
-
-
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
     marked = bytes([value[0] | _MARKS, *value[1:]])

@@ -369,9 +369,9 @@ class _Case:
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":
-            found = pair.differing_values() or self._names.keys() & {item_values.TEXTS_NAME}
-            differing = {self._names.get(name, "another value") for name in found}
-            more["differing_fields"] = tuple(sorted(differing))
+            found = pair.differing_values() or bytes([item_values.TEXTS_NAME])
+            differing = filter(self._names.__contains__, found)
+            more["differing_fields"] = tuple(sorted(map(self._names.__getitem__, differing)))
         return verdict_of(self._page, other=neighbour.page, **(fields | more))
 
     def _takes_place_of(self, twin: StoredPage) -> bool:

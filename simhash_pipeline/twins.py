@@ -22,7 +22,6 @@ from simhash_pipeline.item_values import (
     has,
     is_row,
     new_sentences,
-    only_shown,
     say_more,
     say_the_same,
     says_two_things,
@@ -194,19 +193,14 @@ class Pair(NamedTuple):
     def differing_values(self) -> bytes:
         """The names, a byte each, by which its item says what no item of the other page does.
 
-        In one structure also of what the other page shows and it lacks, as one of two used books a
-        note. A page that was stored without its item, as by a crawl with other settings, lacks all.
+        A page that was stored without its item, as by a crawl with other settings, lacks all.
         """
         page, other = self.page, self.other
         if (mine := page.item_values) is None:
             return b""
         is_bare = not self.of_one_site or (has(mine, TEXT) and self._are_one_text())
         bits = None if is_bare else structure_bits(page.structure, other.structure)
-        found = differing(mine, other.item_values or NO_VALUES, bits)
-        is_one_form = bits is not None and bits <= SAME_FIELDS_BITS
-        if found or not is_one_form or is_one_visit(page.url, other.url):
-            return found
-        return only_shown(self._gone(bits), other.item_values)
+        return differing(mine, other.item_values or NO_VALUES, bits)
 
     def _are_one_text(self) -> bool:
         """Whether two texts are equal: then a value stands in both, if only by chance."""
@@ -337,14 +331,9 @@ class Pair(NamedTuple):
         if mine is None or its is None:
             return b""
         bits = None if has(mine, TEXT) and self._are_one_text() else KNOWN
-        return differing(mine, its, bits) + self._gone(bits)
-
-    def _gone(self, bits: float | None) -> bytes:
-        """The names of what the other item says and this one doesn't, but for lists."""
-        mine, its = self.page.item_values, self.other.item_values
-        if mine is None or its is None or is_row(mine) or is_row(its):
-            return b""
-        return b"" if has(its, CARRIED) > has(mine, CARRIED) else differing(its, mine, bits)
+        has_all = is_row(mine) or is_row(its) or has(its, CARRIED) > has(mine, CARRIED)
+        gone = b"" if has_all else differing(its, mine, bits)
+        return differing(mine, its, bits) + gone
 
     def changed_texts(self) -> tuple[str, ...]:
         """What of a known page has changed, if its item's values haven't."""

@@ -314,24 +314,6 @@ def test_a_price_or_colour_counts_between_sites(
     assert verdict.dropped is not bool(differ)
 
 
-@pytest.mark.parametrize(
-    ("boxes", "urls", "is_kept"),
-    [(0, (A, B), True), (1, (A, B), False), (0, (A, f"{A}?utm_source=mail"), False)],
-)
-@pytest.mark.parametrize("fields", [(), ("+note",), ("title", "note")])
-def test_one_of_two_used_books_without_a_note_is_kept(
-    fields: tuple[str, ...], boxes: int, urls: tuple[str, str], is_kept: bool
-) -> None:
-    """In one structure; another one has other fields, and a print view may lack some."""
-    form = "<form><input><select><option>1</select><button>Buy</button></form>" * 5 * boxes
-    shown = "<p>Signed by the author", f"<p>By post.{form}"
-    items = ({"title": "Ropes", "note": note} for note in ("Signed by the author", None))
-    with Judge(options=Options(item_fields=fields)) as judge:
-        found = [judge.judge(*each) for each in zip(urls, map(page, shown), items, strict=True)]
-    assert found[1].dropped is not is_kept
-    assert found[1].differing_fields == ("another value",) * is_kept
-
-
 STORY = [
     f"The rope of hall {n} is as long as {n + 20} ships and {n + 30} barges." for n in range(20)
 ]
