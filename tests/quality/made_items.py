@@ -284,6 +284,12 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
         (_product(n, 1, "price", shown[0], values[0]), _printed(n, shown[1], {"price": values[1]}))
         for n in range(_PRODUCTS)
     ]
+    days = "<b>3 May 2026</b>", "<b>18 June 2026</b>"
+    rows["another day, in a print view: kept"] = [
+        (_product(n, 1, "until", days[0], "3 May 2026"), second)
+        for n in range(_PRODUCTS)
+        for second in [_printed(n, days[1], {"until": "18 June 2026"})]
+    ]
     image = "<p><img src='/thing.jpg'></p>"
     answers = {"image": False, "stock": 0, "boxes": 0}  # where a selector finds nothing
     things = [_product(n, 1, "image", image, True) for n in range(_PRODUCTS)]

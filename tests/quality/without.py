@@ -84,6 +84,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "candidates: error pages of one pattern": ("_by_error_pattern", _none),
     "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
     "a scraped value differs": ("Pair.differing_values", lambda _: b""),
+    "numbers and offers tell between templates": ("_tell", _no),
     "scraped values that no page shows": ("_unseen", lambda *_: ""),
     "0 and False say nothing beside other boxes": ("_is_nothing", _no),
     "numbers in another spelling": ("Page._shows_number", _no),
@@ -96,6 +97,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "the posts of a thread say what it is": ("PARTS", 0),
     "one offer, or one visit, whose items say the same": ("Pair.say_one_thing", _no),
     "visits at tracking addresses are one": ("is_one_visit", _no),
+    "a dateline is no news": ("_DATELINE", re.compile("(?!)")),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
 ROOMS = (judge, candidates, twins, specific_text, titles, item_values, on_page)
