@@ -5,13 +5,13 @@ the page that it was scraped from (see on_page.py), or was asked for; in one tem
 page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
 items have one differing value of one name are two things; where the templates differ, the same
 selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
-a date, or one of `_OFFERS` that both pages have. A store keeps of an item
+a date, or a price or one of `_OFFERS` that both have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
               stands beside the article), 3 of the value, of which bits are set for what no page
-              shows, a part of its address, an amount or offer, what was asked for; 2 of its
-              numbers; zeros if it doesn't count
+              shows, a part of its address, an amount (then the numbers decide) or offer, what
+              was asked for; 2 of its numbers; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -510,8 +510,8 @@ def _packed(
     values = b""
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
-        is_offer = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
-        is_offer = is_offer or any(map(on_page.is_price, of_name))
+        is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
+        is_offer = is_named or any(map(on_page.is_price, of_name))
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * is_offer
         value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
         values += bytes([byte]) + value
@@ -549,9 +549,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
 
     b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
     template another value of one name is news, and a name that the other item lacks. On two sites
-    it is None: the texts decide, but of rows, of `_OFFERS` that both show, and of what was asked
-    for, which counts everywhere. KNOWN for two visits of one address: then what of a text stands
-    beside the article counts, too.
+    it is None: the texts decide, but of rows, of prices and `_OFFERS` that both show, and of what
+    was asked for, which counts everywhere. KNOWN for two visits of one address: then what of a text
+    stands beside the article counts, too.
     """
     if row_of(values) in rows_in(others):
         return b""

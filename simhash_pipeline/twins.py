@@ -184,7 +184,8 @@ class Pair(NamedTuple):
         is_known = self.of_one_site or copies is not UNKNOWN
         if not is_known or copies.counts.keys() >= new:
             return False
-        most = max(copies.pages / (3 if self.of_one_site else 8), LEAST_PAGES - 1)
+        most = copies.pages / (3 if self.of_one_site else 8)
+        most = max(most, LEAST_PAGES - 1)  # as seven are too few to say so of a site
         return copies.counts.get(TEXTS_VARY, 0) <= most
 
     def _either_is_part(self) -> bool:

@@ -36,8 +36,9 @@ _TOKEN_PARTS = (
 _TOKEN = re.compile("|".join(_TOKEN_PARTS))
 # The same of text without the scripts of the last part, in a third of the time.
 _han_or_words = re.compile(f"{_TOKEN_PARTS[1]}|{_TOKEN_PARTS[0]}").findall
-_other_unspaced = UNSPACED.replace(HAN[0], chr(ord(HAN[-1]) + 1))  # than this Han
-_has_unspaced = re.compile(rf"[{_other_unspaced}](?<=\w)").search
+_has_other_unspaced = re.compile(  # than this Han
+    rf"[{UNSPACED.replace(HAN[0], chr(ord(HAN[-1]) + 1))}](?<=\w)"
+).search
 _HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
@@ -147,7 +148,7 @@ class _Words:
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
             return _PLAIN_TOKEN.findall(text)
-        if by_jieba and not self._mixed and not _has_unspaced(text):
+        if by_jieba and not self._mixed and not _has_other_unspaced(text):
             return han_cut(_han_or_words(text), self._han)
         tokens = self._token if by_jieba else self._word_or_character
         # The group is a character with the next one, where that belongs to it.
