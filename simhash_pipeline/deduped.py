@@ -68,6 +68,8 @@ def dedupe(
         raise TypeError("pages must be a list or another iterable of pages, not one page")
     chosen = replace(options or Options(), **cast("dict[str, Any]", named))
     rows = pages.itertuples() if hasattr(pages, "itertuples") else pages
+    if hasattr(pages, "iter_rows"):  # a DataFrame of polars, which iterates over its columns
+        rows = pages.iter_rows(named=True)
     # In a store that stays, rows of another day have other names.
     prefix = "row:" if store == "memory:" else f"row:{time.time_ns()}-"
 

@@ -144,6 +144,16 @@ def test_variants_are_kept_from_whatever_file_they_are_read(
     assert [row.url for row in dedupe(pandas.read_parquet(tmp_path / "a.parquet"))] == urls
 
 
+def test_the_rows_of_a_polars_frame_come_as_dicts() -> None:
+    class Frame(list[str]):  # iterates over its columns
+        def iter_rows(self, *, named: bool) -> Iterator[dict[str, str]]:
+            assert named
+            yield from ({"url": url, "text": STORY} for url in (A, B))
+
+    kept: list[Any] = [*dedupe(Frame(["url", "text"]))]
+    assert [row["url"] for row in kept] == [A]
+
+
 def test_the_number_of_a_frame_s_row_is_no_value() -> None:
     rows = [page("a", f"0 {STORY} 1"), page("b", f"0 {STORY} 1")]
     assert [row.Index for row in dedupe(pandas.DataFrame(rows))] == [0]

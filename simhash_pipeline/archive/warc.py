@@ -164,7 +164,7 @@ class WarcFile:
         except ArchiveError:
             raise
         except Exception as error:  # warcio raises all kinds for a broken header
-            fault = " ".join(str(error).split()) or type(error).__name__
+            fault = " ".join(str(error).split()) or CUT_SHORT
         if fault is not None:
             return _damaged(fault, beginning), 1
         size: int = iterator.get_record_length()

@@ -80,7 +80,7 @@ class DroppedCommand(_DropsCommand):
         drops = (each for each in drops if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
-            _refuse_answered(arguments.output)
+            _refuse_sheet(arguments.output)
             with (
                 atomic_write(arguments.output, [log]) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
@@ -104,8 +104,10 @@ class DroppedCommand(_DropsCommand):
         return 0
 
 
-def _refuse_answered(path: Path) -> None:
-    """UsageError for a sheet with answers, which a new one would replace."""
+def _refuse_sheet(path: Path) -> None:
+    """UsageError for a sheet with answers, which a new one would replace, and for no CSV."""
+    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise UsageError(f"{path}: the lines are CSV, which Excel reads; name it .csv")
     with suppress(SimhashError):  # another file
         if path.is_file() and (answers := len(read_sheet(path))):
             rule = "move it, or name another file"

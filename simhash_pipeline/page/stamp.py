@@ -40,4 +40,4 @@ def stamp_for(options: Options) -> dict[str, Any]:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
+    return f"of digest {hashlib.sha256(data).hexdigest()[:16]}"

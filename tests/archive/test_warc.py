@@ -236,6 +236,15 @@ def test_a_file_cut_short_is_read_up_to_there(tmp_path: Path, is_compressed: boo
     assert [isinstance(record, Fault) for record in records(archive)] == [False] * 3 + [True]
 
 
+def test_a_packed_record_cut_short_is_said_to_be_so(tmp_path: Path) -> None:
+    """warcio only stops in its HTTP header, and says nothing."""
+    whole, data = (warc_of(pages, is_compressed=True) for pages in (PAGES[:1], PAGES))
+    for length in range(len(whole) + 250, len(whole) + 400, 5):
+        *_, last = records(warc(tmp_path, data[:length]))
+        assert isinstance(last, Fault)
+        assert last.message == "it ends before its Content-Length"
+
+
 @pytest.mark.parametrize("wrong", [-30, 30, 100_000])
 def test_a_wrong_content_length_costs_that_record_alone(tmp_path: Path, wrong: int) -> None:
     records_ = [warc_of([one], is_compressed=False) for one in PAGES]

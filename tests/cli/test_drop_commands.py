@@ -105,6 +105,12 @@ def test_a_sheet_with_answers_is_not_replaced(simhash: Simhash, log: Path) -> No
     assert "to.csv has 1 answer: move it, or name another file" in result.stderr
 
 
+def test_a_sheet_is_not_named_what_it_is_not(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "-o", "to.XLSX")
+    assert (result.returncode, log.with_name("to.XLSX").exists()) == (2, False)
+    assert "to.XLSX: the lines are CSV, which Excel reads; name it .csv" in result.stderr
+
+
 def test_drops_are_listed_one_a_line(simhash: Simhash, log: Path) -> None:
     result = simhash(log.parent, "dropped", log.name, "--list")
     assert result.returncode == 0
