@@ -847,7 +847,7 @@ static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
     return found;
 }
 
-/* counters._has_word, but that a letter of another script than Latin and Han may be one's. */
+/* counters._has_word, but that a letter of another script with spaces than Latin may be one's. */
 static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
     Py_UCS4 text[LINE_ROOM + 1];
     uint8_t letters[LINE_ROOM];
@@ -858,8 +858,8 @@ static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
     for (Py_ssize_t i = 0; i <= length && !found; i++) {
         Py_UCS4 c = text[i];
         if (c >= 128 && Py_UNICODE_ISALNUM(c)) {
-            int is_han = c >= HAN_FIRST && c < HAN_FIRST + HAN_COUNT;
-            found = !is_han || (unspaced[is_numbered][c >> 6] >> (c & 63) & 1);
+            int is_unspaced = c < BMP && kinds[c] & (IS_HAN | IS_UNSPACED);
+            found = !is_unspaced || (unspaced[is_numbered][c >> 6] >> (c & 63) & 1);
         } else if (c >= 128 || is_parting((uint8_t)c)) {
             if (size && is_word) found = has_word(is_numbered ? words : days, letters, size);
             is_word = 1;
