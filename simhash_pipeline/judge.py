@@ -33,7 +33,7 @@ from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_ke
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
 Names = Mapping[int, str]  # of an item's values, by their bytes
-# Why a page is kept that has no twin, by what its neighbour is; the first that was found.
+# Why a page is kept that has no twin, by what its neighbour is; the first of these that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
@@ -442,10 +442,10 @@ class _Case:
         """A candidate with the answer or test that rejects it, see twins.py, if any does."""
         if self._answers.are_other_pages(self._page, other):
             return Neighbour(other, reason, "answer")
-        # Two pages of a site that it would keep alone are no copies of one page of another, unless
-        # one text was scraped.
-        has_text = self._pair(other).have_same_text()
-        first = None if has_text else self._memory.first_copy(self._page, other)
+        # Two pages of a site that differ aren't both copies of one page of another, unless one text
+        # was scraped.
+        is_settled = not self._options.second_look or self._pair(other).have_same_text()
+        first = None if is_settled else self._memory.first_copy(self._page, other)
         for one in filter(None, (other, first)):
             by = self._pair(one).rejection(reason)
             if by is not None:

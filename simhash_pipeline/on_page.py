@@ -70,8 +70,8 @@ _CURRENCIES = str.maketrans(
     {"€": "eur", "£": "gbp", "$": "usd", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub"}
 )
 _CURRENCY = re.compile(
-    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč"
-    r"|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+    r"(?:(?<![a-z])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy"
+    r"|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
 )
 _PRICE_CHARS = 40
 _DAY_SECS = 86_400
@@ -378,13 +378,15 @@ def in_one_notation(text: str) -> str:
 
 
 def numbers_of(text: str) -> list[str]:
-    """The numbers of a short folded text, in one notation, and the letters of an amount.
+    """The numbers of a short folded text, in one notation; a price's currency, an amount's letters.
 
-    1,299.00 € has 1299 and eur, seat 12a has 12 and a.
+    "1,299.00 € a month" has 1299 and eur, seat 12a has 12 and a.
     """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
-    unit = "".join(filter(str.isalpha, text.translate(_CURRENCIES))) if is_amount(text) else ""
+    currency = _CURRENCY.search(text) if is_price(text) else None
+    said = currency[0] if currency else text if is_amount(text) else ""
+    unit = "".join(filter(str.isalpha, said.translate(_CURRENCIES)))
     return [*numbers, unit] if unit else numbers
 
 

@@ -104,7 +104,8 @@ class Pair(NamedTuple):
             # A wall shows a request's number at addresses of all kinds; an article's second address
             # is in another folder, mostly.
             yield "title", titles.have_two_codes(page, other) and page.folder == other.folder
-        yield "title", self.are_two_subjects() and not self._is_one_text()
+        are_two = self.are_two_subjects()
+        yield "title", are_two and (not self._is_one_text() or self._numbers_differ())
         if not has_its_text:
             yield "page-specific text", self.specific_texts_differ()
             yield "fields", self._has_news()
@@ -236,6 +237,9 @@ class Pair(NamedTuple):
             in_one_template=self.of_one_site and self.in_one_template(),
             repeated=self.repeated_words(),
         )
+
+    def _numbers_differ(self) -> bool:
+        return titles.numbers_differ(self.page, self.other, self.repeated_words())
 
     def names_differ(self) -> bool:
         return titles.names_differ(self.page, self.other, self.repeated_words())

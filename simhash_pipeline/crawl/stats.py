@@ -46,7 +46,7 @@ ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 _IF_UNEDITED = (
     ". If nobody edited them, and no other fields are scraped than before, these hold what changes "
     "with each visit, as adverts and counters do: scrape texts without, exclude fields "
-    "(SIMHASH_ITEM_FIELDS)"
+    "(SIMHASH_ITEM_FIELDS), or give the item the page's own box as its %s"
 )
 
 
@@ -248,9 +248,10 @@ class CrawlStats:
         if changed:
             what = _listed(self._changes, most=_CHANGES_SHOWN)
             said = f"{changed:,} of {changed + unchanged:,} items of known pages have changed{what}"
-            are_most = changed > max(unchanged, _MANY_CHANGED)
-            level = logging.WARNING if are_most else logging.INFO
-            self.logger.log(level, "%s", printable(said + _IF_UNEDITED * are_most))
+            are_many = changed > max(unchanged / 2, _MANY_CHANGED)
+            said += _IF_UNEDITED % self._options.html_field if are_many else ""
+            level = logging.WARNING if are_many else logging.INFO
+            self.logger.log(level, "%s", printable(said))
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(

@@ -343,6 +343,12 @@ def name_two_things(
     return in_one_template or _are_of_one_form(words, others)
 
 
+def numbers_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:
+    """Whether each name has a number that the other lacks, and no other word: two releases."""
+    mine, its = (_lacking(*pair, repeated) for pair in ((other, page), (page, other)))
+    return bool(mine and its) and all(re.search(r"\d", word) for word in mine | its)
+
+
 def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
@@ -415,11 +421,18 @@ def _lacks_name(
     page: Titled, other: Titled, repeated: AbstractSet[int], *, in_heading: bool = False
 ) -> bool:
     """Whether the page's title and heading lack a word of the name that the other's title has."""
+    return bool(_lacking(page, other, repeated, in_heading=in_heading))
+
+
+def _lacking(
+    page: Titled, other: Titled, repeated: AbstractSet[int], *, in_heading: bool = False
+) -> set[str]:
+    """The words of the other's name that the page's title and heading lack."""
     name = _name(other)
     if not in_heading:
         name = name.intersection(words_of(other.title[:TITLE_CHARS]))
     lacking = name.difference(title_words(page.title, page.heading))
-    return any(_block(word) not in repeated for word in lacking)
+    return {word for word in lacking if _block(word) not in repeated}
 
 
 def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:
