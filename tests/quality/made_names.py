@@ -180,15 +180,15 @@ def site_of_kind(name: str, kind: Kind, lang: str, template: int) -> Made:
     return made
 
 
-def local_notices(lang: str, template: int) -> Made:
-    """A notice on a host for each town, which title, heading and first line name."""
+def local_notices(lang: str, template: int, *, numbered: bool = False) -> Made:
+    """A notice on a host for each town, which title, heading and first line name, or number."""
     words, made = _words("local notices", lang, template), Made()
     host, subject, text = words.name(2), words.name(3), words.prose(300)
     for number in range(_PAGES):
-        town = words.name(1)
+        town = f"{words.number(3)}/2026" if numbered else words.name(1)
         title = f"{subject} {town}" if template else f"{town}: {subject}"
         url = f"http://town-{number}-{lang}-example.org/notice"
-        first = f"{town}, {number + 1}.5.2023. {text}"
+        first = text if numbered else f"{town}, {number + 1}.5.2023. {text}"
         made.add(_page(words, host, Said(title, title, []), first, url), False if number else None)
     return made
 
@@ -287,6 +287,10 @@ def _measures() -> Sequence[tuple[str, float | None, Sequence[Made]]]:
             for name, kind in _KINDS.items()
         },
         "a notice with local names, a host each: kept": (0.9, local_notices),
+        "a notice with local numbers, a host each: kept": (
+            0.9,
+            partial(local_notices, numbered=True),
+        ),
         "a story under two headlines, two sites: found": (0.85, two_headlines),
         "a story under one headline in two sections, two sites: found": (
             0.85,

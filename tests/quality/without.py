@@ -70,6 +70,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "two codes in a folder": ("have_two_codes", _no),
     "the titles name two things": ("name_two_things", _no),
     "two headlines of one text": ("Pair._is_one_text", _no),
+    "headlines that differ in numbers": ("numbers_differ", _no),
     "a text that is known under two names": ("Pair.names_differ", _no),
     "what a template's titles repeat is no name": ("Pair.repeated_words", lambda *_: NO_BLOCKS),
     "the page-specific texts are alike": ("Pair.specific_texts_differ", _no),
