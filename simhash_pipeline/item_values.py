@@ -32,6 +32,7 @@ from enum import Enum
 from functools import lru_cache
 from heapq import nlargest
 from itertools import count
+from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -78,7 +79,7 @@ _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
-TEXTS_NAME = 0  # in place of a name's byte, which is none
+TEXTS_NAME, FACTS_NAME = 0, 1  # in place of a name's byte, which is neither
 _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
@@ -142,7 +143,10 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             found += values
             if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
                 added.update(flat for flat, *_ in values)
-    held = ItemValues(tuple(found[:_MOST_VALUES]), is_named=is_named, added=frozenset(added))
+    if len(found) > _MOST_VALUES:  # one for the rest
+        rest = hash_of(repr(found[_MOST_VALUES:])).hex()
+        found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{rest}", "")]
+    held = ItemValues(tuple(found), is_named=is_named, added=frozenset(added))
     return source._replace(item=held)
 
 
@@ -263,7 +267,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, its_sentences, texts_name, beside = None, None, "", b""
+    text, its_sentences, texts_name, beside, facts = None, None, "", b"", ""
     is_elsewhere = is_part = is_here = False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
@@ -297,7 +301,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(plain.replace(" ", "")), name
-            its_sentences, beside, is_elsewhere = sentences_of(spelled, seen)
+            its_sentences, beside, facts, is_elsewhere = sentences_of(spelled, seen)
             is_part = not is_pages
         if is_text and is_pages:
             kept = "" if is_shown and not is_elsewhere else plain.replace(" ", "")
@@ -326,16 +330,19 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
     flags |= PART * is_part | TEXT * is_bare
     shown = [each for each in said if each.kept[:1] not in ("", _UNSEEN)]
-    flags |= OFFER * any(_is_one_of(_OFFERS, each.name) for each in shown)
-    is_told = (text and not is_part) or item.is_row or len(item.pairs) == _MOST_VALUES
+    is_cut = len(item.pairs) > _MOST_VALUES
+    flags |= OFFER * (not is_cut and any(_is_one_of(_OFFERS, each.name) for each in shown))
+    is_told = (text and not is_part) or item.is_row or is_cut
     if not is_told and (name := _parts(shown, page)):  # in order, each as often as it is there
         flags |= PARTS
         posts = (on_page.folded_text(value) for of, value, _ in item.pairs if of == name)
         beside, texts_name = beside + on_page.unspaced("\n".join(posts)), name
-    values, names = _packed(flags, said, item, beside)
+    values, names = _packed(flags, said, item, [beside.hex(), facts])
     if item.is_row:
         values += _row(said, seen)
-    names = {**names, TEXTS_NAME: texts_name} if texts_name else names
+    names = (
+        {**dict.fromkeys((TEXTS_NAME, FACTS_NAME), texts_name), **names} if texts_name else names
+    )
     return Said(values, names, text, its_sentences)
 
 
@@ -355,8 +362,10 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
     return name if size >= LONG_BYTES and 2 * size >= sum(map(len, lines)) else ""
 
 
-def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
+def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool]:
     """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
+
+    Of others, as of a table beside it, the facts without counters.
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
     with a stop: what is scraped of copies often begins with a byline or ends with a link. And
@@ -364,6 +373,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     """
     found: dict[int, int] = {}
     beside: list[bytes] = []
+    facts: list[str] = []
     doubtful: list[tuple[int, bytes, str]] = []
     place = scanned = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
@@ -373,6 +383,9 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
         size = len(sentence)
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
+        if not counts and scanned < on_page.MOST_SCANNED:
+            scanned += len(page.facts)
+            facts += [spaced] * (sentence in page.facts)
         if counts and not is_shown and scanned < on_page.MOST_SCANNED:
             scanned += len(shown)
             is_shown = (at := shown.find(sentence)) >= 0
@@ -394,7 +407,8 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, bool]:
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), is_most
+    said_aside = on_page.without_counted("\n".join(facts))
+    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
 
 
 def _without_dateline(sentence: str) -> str:
@@ -487,14 +501,15 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 
 def _packed(
-    flags: int, said: Iterable[_Value], item: ItemValues, beside: bytes
+    flags: int, said: Iterable[_Value], item: ItemValues, of_text: Sequence[str]
 ) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255.
 
-    One that was asked for has a name of its own: pages stored before that lack it.
+    One that was asked for has a name of its own: pages stored before that lack it. `of_text` are
+    its parts beside the article: TEXTS_NAME's, FACTS_NAME's.
     """
     names: dict[int, str] = {}
-    by_byte: dict[int, list[str]] = {TEXTS_NAME: [hash_of(beside).hex()]} if beside else {}
+    by_byte = {name: [each] for name, each in enumerate(of_text) if each}
     numbers: dict[int, list[str]] = {}
     asked = set[int]()
     for name, _, text, plain, kept in said:
@@ -533,12 +548,12 @@ def _value_of(kept: list[str], marks: int, numbers: list[str] | None = None) -> 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
     """Fields by the bytes of their names, added or not; which is the text isn't known."""
     found = {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
-    return {TEXTS_NAME: "a long text", **found}
+    return {TEXTS_NAME: "a long text", FACTS_NAME: "a long text", **found}
 
 
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
-    return hash_of(name, 1)[0] or 1
+    return max(hash_of(name, 1)[0], FACTS_NAME + 1)
 
 
 # --- two items
@@ -556,7 +571,11 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
-    mine = {n: value for n, value in mine.items() if any(value) and (n or structure_bits == KNOWN)}
+    bits = inf if structure_bits is None else structure_bits
+    least = (
+        TEXTS_NAME if bits == KNOWN else FACTS_NAME if bits <= SAME_FIELDS_BITS else FACTS_NAME + 1
+    )
+    mine = {n: value for n, value in mine.items() if any(value) and n >= least}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     lacking = bytes(
         name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)
@@ -571,7 +590,12 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if others[0] & TEXT:
         lacking = b""
     elif not (values[0] & CARRIED and lacking):
-        lacking = bytes(n for n in lacking if in_one_template and n not in its)
+        # The other may have a counter there, or an age, which a date takes the place of next week.
+        lacking = bytes(
+            n
+            for n in lacking
+            if in_one_template and (n not in its or not (any(mine[n][3:]) or _is_unseen(mine[n])))
+        )
         if structure_bits > SAME_FIELDS_BITS:
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))

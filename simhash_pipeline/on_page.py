@@ -44,7 +44,8 @@ _NAMES_NOTHING = re.compile(
     r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
     r"|nonce|_?wpnonce|[cx]srf\w*|form_?key|key|exp\w*|dpl|ref\w*|from|source|pos\w*|page|sort|order|dir"
     r"|after|before|next|prev|return\w*|redirect\w*|back|w|h|width|height|dpr|quality|fit|s|[su]id"
-    r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view)=.*|\w+=\d{9,13}"
+    r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view)=.*"
+    r"|\w+=1[5-9]\d{8}(?:\d{3})?"
 )
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
@@ -183,7 +184,7 @@ class Page:
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
         self._visible = page.title, page.text, page.left_out, source.page
-        self._beside = page.beside
+        self._beside, self._facts = page.beside, page.facts
         self._title = _folded_title(page.title)
         self._source = source.page or ("" if source.is_text else source.html)
         self._site = site_of(source.url)
@@ -203,8 +204,10 @@ class Page:
             if self.is_own_address(text) or not any(map(self.holds, spelled_so)):
                 return ""
             return self._link(text, path)
-        if len(paths := [path_of(each) for each in text.split("\n")]) > 1 and all(paths):
-            return "\n".join(paths) if all(map(self.holds, paths)) else ""
+        links = {each: path_of(each) for each in text.split("\n")}
+        if len(links) > 1 and all(links.values()):
+            is_here = all(map(self.holds, links.values()))
+            return "\n".join(self._link(*link) for link in links.items()) if is_here else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
@@ -256,6 +259,11 @@ class Page:
     def beside(self) -> bytes:
         """What of it is not in the article."""
         return unspaced(folded(self._beside)).replace(b"\n", b"")
+
+    @cached_property
+    def facts(self) -> bytes:
+        """Of that the short lines that are no links."""
+        return unspaced(folded(self._facts)).replace(b"\n", b"")
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -327,12 +335,14 @@ class Page:
     def lacks(self, text: str, plain: str) -> bool:
         """Whether it stands nowhere here, not in a counter either, and is nothing of the crawl.
 
-        Ages become days of a time: its seconds are those of the crawl. A time of today counts if
-        the page shows its clock.
+        Ages become days of a time: its seconds are those of the crawl, unless the page shows them.
+        A time of today counts if the page shows its clock.
         """
         time_of = _ISO_TIME.match(text)
-        if (time_of and time_of[3] not in (None, "00")) or self.is_own_address(text):
+        if self.is_own_address(text):
             return False
+        if time_of and time_of[3] not in (None, "00"):
+            return self._stands(f"{time_of[2]}:{time_of[3]}")
         letters = "".join(_WORD.findall(text))  # run-20261127
         names_today = any(day.replace("-", "") in letters for day in _days_about_now())
         if names_today or is_of_the_crawl(text):

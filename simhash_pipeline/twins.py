@@ -85,7 +85,10 @@ class Pair(NamedTuple):
             yield "fields", self._have_two_texts() or self._has_news()
         # Nothing that was scraped is missing then, whatever stands beside it.
         has_its_text = by_text and self._have_one_text()
-        if not by_text or (has_its_text and page.title == other.title):
+        if not by_text:
+            return
+        if has_its_text and page.title == other.title:
+            yield "title", self.are_two_subjects()
             return
         if not has_its_text:
             yield "fields", self._have_two_texts()

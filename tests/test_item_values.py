@@ -1590,3 +1590,128 @@ def test_a_short_value_that_touches_its_neighbour_counts_between_templates() -> 
 
     assert verdict(410, 350).rejected_by == verdict("41", "35").rejected_by == "fields"
     assert verdict(410, 410).dropped
+
+
+def judged(*pages: tuple[str, str, dict[str, Any]]) -> list[Verdict]:
+    with Judge() as judge:
+        return [judge.judge(*each) for each in pages]
+
+
+@pytest.mark.parametrize("markup", ["<dl><dt>Room<dd>{}</dl>", "<p>Room {}</p>", "<td>Room<td>{}"])
+@pytest.mark.parametrize("address", [A, B])
+def test_a_fact_of_a_scraped_text_counts_outside_the_article(markup: str, address: str) -> None:
+    """A course of two semesters: its description is the article, whatever stands above it."""
+
+    def course(room: str) -> tuple[str, dict[str, Any]]:
+        box = f"<h1>Optics</h1>{markup.format(room)}<div><p>{LONG}</p><p>{SHOE}</p></div>"
+        html = f"<title>Optics</title><ul><li><a href=/>Home</a></ul><div id=c>{box}</div>"
+        return html, {"title": "Optics", "text": re.sub("<[^>]+>", "\n", box)}
+
+    first, again, other = judged(
+        (A, *course("C372")), (A, *course("C372")), (address, *course("A125"))
+    )
+    assert (first.reason, again.reason) == ("new", "unchanged")
+    assert not other.dropped
+    assert (other.changed or other.differing_fields) == ("text",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_told"),
+    [
+        ("<p class=s>Today</p>", "<p class=s>Cancelled</p>", True),
+        ("<p class=s>5 minutes ago</p>", "<p class=s>Diverted</p>", True),
+        ("<p class=s>Today</p>", "<p class=s>12 March 2024</p>", False),  # a week later
+    ],
+)
+def test_words_in_the_place_of_an_age_count(first: str, second: str, is_told: bool) -> None:
+    items = [{"title": "Runner", "status": re.sub("<.*?>", "", each)} for each in (first, second)]
+    *_, other = judged((A, page(first, LONG), items[0]), (B, page(second, LONG), items[1]))
+    assert other.dropped is not is_told
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        ("https://video.example/watch?v=dQw4w9WgXcQ", "https://video.example/watch?v=9bZkp7q19f0"),
+        ("/buy?isbn=9783161484100", "/buy?isbn=9783518188996"),
+        ("/download?id=1234567890", "/download?id=2234567891"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_a_link_asks_for_counts_in_a_list_too(links: tuple[str, str], count: int) -> None:
+    pages = []
+    for address, link in zip((A, B), links, strict=True):
+        found = [link, "/help?topic=all"][:count]
+        box = "".join(f"<a href='{each}'>more</a>" for each in found)
+        pages.append((address, page(box, LONG), {"title": "Runner", "files": found}))
+    assert not judged(*pages)[1].dropped
+
+
+def test_a_time_with_the_seconds_that_the_page_shows_counts() -> None:
+    rises = datetime(2024, 3, 12, 6, 12, 45), datetime(2024, 3, 12, 6, 54, 15)
+    pages = [
+        (address, page(f"<p>12 March 2024 {at:%H:%M:%S}</p>", LONG), {"title": "Runner", "at": at})
+        for address, at in zip((A, B), rises, strict=True)
+    ]
+    assert not judged(*pages)[1].dropped
+
+
+def test_what_is_behind_the_most_values_of_an_item_counts_as_one() -> None:
+    rates = [{"day": f"d{n}", "price": f"{n}.5"} for n in range(5_500)]
+    for address, reason in ((A, "changed"), (B, "near miss")):
+        pages = [
+            (where, page("", LONG), {"rates": [*rates, {"day": "last", "price": last}]})
+            for where, last in ((A, "1.1"), (address, "2.2"))
+        ]
+        assert judged(*pages)[1].reason == reason
+
+
+def test_headings_tell_two_pages_of_one_title_and_text_apart() -> None:
+    """Scraping more must not lose more."""
+    html = page("", LONG).replace
+    pages = [
+        (address, html("<h1>Runner", f"<h1>Ferry to {place}"), {"title": "Runner", "text": LONG})
+        for address, place in ((A, "Mull"), (B, "Iona"))
+    ]
+    assert judged(*pages)[1].rejected_by == "title"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "dropped"),
+    [
+        ("£600 pcm", "£600 per calendar month", True),
+        ("£600 pcm", "Rent: £600.00", True),
+        ("每月8,000元", "8,000元/月", True),
+        ("£600 pcm", "£650 pcm", False),
+        ("US$29.99", "C$29.99", False),
+    ],
+)
+def test_one_price_may_be_worded_in_two_ways_on_two_sites(
+    first: str, second: str, dropped: bool
+) -> None:
+    pages = [
+        (url, page(f"<b>{price}</b>", LONG), {"title": "Runner", "text": LONG, "price": price})
+        for url, price in ((A, first), ("http://b.example/shoe", second))
+    ]
+    assert judged(*pages)[1].dropped is dropped
+
+
+@pytest.mark.parametrize(
+    ("titles", "dropped"),
+    [
+        (("Release 3.27.1", "Release 3.27.2"), False),
+        (("Wharf, flat 11", "Wharf, flat 39"), False),
+        (("Storm hits the coast", "Storm batters the coast"), True),  # two headlines
+        (("Storm hits the coast", "Storm hits the coast (2)"), True),
+    ],
+)
+@pytest.mark.parametrize("scrapes", [True, False])
+def test_a_number_in_two_titles_of_one_text_tells_two_sites_pages_apart(
+    titles: tuple[str, str], dropped: bool, scrapes: bool
+) -> None:
+    pages = []
+    for site, title in zip(("a", "b"), titles, strict=True):
+        html = f"<title>{title} - {site}</title><main><h1>{title}</h1><p>{LONG}</p></main>"
+        item = {"title": title, "text": LONG} if scrapes else {}
+        pages.append((f"http://{site}.example/1", html, item))
+    assert judged(*pages)[1].dropped is dropped

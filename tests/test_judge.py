@@ -367,6 +367,21 @@ def test_without_a_second_look_both_means_both(store: Store) -> None:
     assert j.judge("http://a.example/4", page()).reason == "content and structure"
 
 
+@pytest.mark.parametrize("second_look", [True, False])
+def test_of_two_sites_a_page_is_compared_with_the_first_copy_by_the_second_look(
+    store: Store, second_look: bool
+) -> None:
+    """That one is in no store."""
+    j = judge(store, match="both", second_look=second_look)
+    j.judge("http://a.example/1", page())
+    first = replace(
+        page(structure=flip(BASE, 2)), sample=packed_sample(99, [(n, 0) for n in range(9)])
+    )
+    assert j.judge("http://b.example/x", first).dropped
+    other = page(structure=flip(BASE, 3, start=3))
+    assert j.judge("http://b.example/y", other).dropped is not second_look
+
+
 def test_with_a_second_look_both_judges_a_page_without_structure_by_its_content(
     store: Store,
 ) -> None:

@@ -72,6 +72,7 @@ class PageFingerprint:
     blocks: tuple[int, ...] = field(default=(), repr=False)
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     beside: str = field(default="", repr=False)  # what is not in the article text, hidden text too
+    facts: str = field(default="", repr=False)  # of that the short lines that are no links
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
     name: str = ""  # the heading that its title repeats
@@ -215,7 +216,8 @@ class Fingerprinter:
         main = "\n".join(compress(said, is_main))
         others = compress(said, map(not_, is_main))
         name, heading, marks, places = titles.name_of(title, heads, line, main, others)
-        article, beside = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
+        digested = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
+        article, beside, facts = digested
         unread = b""
         if page is not None and content is None:
             unread = unread_digest(page.root, blocks.hidden, url)
@@ -233,6 +235,7 @@ class Fingerprinter:
             blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, heading))),
             left_out=left_out,
             beside=beside,
+            facts=facts,
             url=url,
             canonical_url=None if page is None else titles.canonical_url(page.head, url),
             name=name,

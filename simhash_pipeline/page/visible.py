@@ -106,8 +106,8 @@ def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
 
 def article_digest(
     title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: list[str], utf8: bytes
-) -> tuple[int | None, str]:
-    """Two digests in 64 bits, None without text; and what stands beside the article text.
+) -> tuple[int | None, str, str]:
+    """Two digests in 64 bits, None without text; what stands beside the article text; of it facts.
 
     Arguments as `window_masks`. `texts` are those of all blocks, the hidden ones last, and as the
     title in one spelling; `utf8` are their lines.
@@ -117,10 +117,10 @@ def article_digest(
     counts or more, or most of the running text among links. Else it is all that counts: lists,
     forums. Hidden text is no part of it, nor are numbers of comments, ages and the like: see
     counters.py. Of a thin page, without masks, all counts but these numbers, and what is outside
-    its only main box.
+    its only main box. Facts are short lines that are no links and in no box such as a footer.
     """
     if not texts:
-        return None, ""
+        return None, "", ""
     chosen: Sequence[int] = range(len(texts))
     if not masks:
         ranges = [range(start, end) for start, end, hint in page.hints if hint == _UNCOUNTED]
@@ -148,7 +148,13 @@ def article_digest(
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
     of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
-    return article << ARTICLE_SHIFT | of_all, "\n".join(filter(None, beside))
+    facts = [
+        text
+        for text, share, mask in zip(beside, page.link_shares, masks, strict=False)
+        if len(text) <= MAX_LINE and share <= MAX_LINK_SHARE and not mask
+    ]
+    left, told = ("\n".join(filter(None, each)) for each in (beside, facts))
+    return article << ARTICLE_SHIFT | of_all, left, told
 
 
 def _digest(title: str, text: bytes) -> int:

@@ -201,7 +201,7 @@ def story(page: str, title: str = "") -> int | None:
     masks = window_masks(blocks, is_main)
     texts = blocks.texts + blocks.hidden
     utf8 = "\n".join(texts).encode()
-    digests, _ = article_digest(title, blocks, is_main, masks, texts, utf8)
+    digests, *_ = article_digest(title, blocks, is_main, masks, texts, utf8)
     return None if digests is None else digests >> ARTICLE_SHIFT
 
 

@@ -100,6 +100,23 @@ def test_a_verdict_for_an_unconfirmed_page_is_provisional(url: str) -> None:
             assert (again.dropped, again.provisional) == (True, False)
 
 
+def test_a_known_page_is_not_forgotten_for_a_twin_that_may_go(url: str) -> None:
+    texts = (" ".join(f"{word}{n}" for n in range(300)) for word in ("fog", "gull"))
+    fog, gull = (Fingerprinter().fingerprint(f"<p>{text}</p>") for text in texts)
+    with open_store(url, tentative=True) as mine, open_store(url, tentative=True) as its:
+        one, other = Judge(mine), Judge(its)
+        other.confirm(other.judge("http://a.example/known", fog))
+        stored = one.judge("http://a.example/new", gull)
+        for is_sure in (False, True):
+            copy = other.judge("http://a.example/known", gull)
+            assert (copy.dropped, copy.provisional) == (True, not is_sure)
+            its.flush()
+            known = {page.url for page in its.pages()}
+            assert ("http://a.example/known" in known) is not is_sure
+            one.confirm(stored)
+            mine.flush()
+
+
 def test_a_confirmed_twin_comes_before_an_unconfirmed_one(url: str) -> None:
     story = Fingerprinter().fingerprint(f"<p>{' '.join(map(str, range(300)))}</p>")
     kept = [page(f"http://a.example/{n}", story.content, sketch=story.sketch) for n in range(2)]
