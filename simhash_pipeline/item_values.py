@@ -32,7 +32,6 @@ from enum import Enum
 from functools import lru_cache
 from heapq import nlargest
 from itertools import count
-from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -340,9 +339,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     values, names = _packed(flags, said, item, [beside.hex(), facts])
     if item.is_row:
         values += _row(said, seen)
-    names = (
-        {**dict.fromkeys((TEXTS_NAME, FACTS_NAME), texts_name), **names} if texts_name else names
-    )
+    names = {**names, TEXTS_NAME: texts_name} if texts_name else names
     return Said(values, names, text, its_sentences)
 
 
@@ -548,7 +545,7 @@ def _value_of(kept: list[str], marks: int, numbers: list[str] | None = None) -> 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
     """Fields by the bytes of their names, added or not; which is the text isn't known."""
     found = {byte_of(f"{sign}{name}"): name for name in names for sign in ("", "+")}
-    return {TEXTS_NAME: "a long text", FACTS_NAME: "a long text", **found}
+    return {TEXTS_NAME: "a long text", **found}
 
 
 @lru_cache(maxsize=1024)
@@ -571,11 +568,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
-    bits = inf if structure_bits is None else structure_bits
-    least = (
-        TEXTS_NAME if bits == KNOWN else FACTS_NAME if bits <= SAME_FIELDS_BITS else FACTS_NAME + 1
-    )
-    mine = {n: value for n, value in mine.items() if any(value) and n >= least}
+    counted = {TEXTS_NAME: structure_bits == KNOWN, FACTS_NAME: False}
+    mine = {n: value for n, value in mine.items() if any(value) and counted.get(n, True)}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     lacking = bytes(
         name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)
@@ -603,6 +597,12 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
         is_told = len(other) > 1 or any(_tell(mine[n], its[n]) for n in other)
         other = other if in_one_template or is_told else b""
     return bytes(dict.fromkeys(asked + other + lacking))
+
+
+def facts_differ(values: bytes | None, others: bytes | None) -> bool:
+    """Whether the facts beside the article differ, of two texts that do."""
+    mine, its = (_by_name(each or NO_VALUES).get(FACTS_NAME) for each in (values, others))
+    return mine != its
 
 
 def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
@@ -641,11 +641,12 @@ def has(values: bytes | None, flag: int) -> bool:
 
 
 def row_of(values: bytes) -> bytes:
-    """8 bytes of all that an item says."""
+    """8 bytes of all that an item says; which lines of one text are facts depends on its page."""
     end = _end_of(values)
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
-    return _marked(hash_of(values[2:end]), 0)
+    said = (each for each in _cut(values[2:end], 1 + _VALUE_BYTES) if each[0] != FACTS_NAME)
+    return _marked(hash_of(b"".join(said)), 0)
 
 
 def rows_in(values: bytes) -> list[bytes]:

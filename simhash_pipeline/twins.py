@@ -19,6 +19,7 @@ from simhash_pipeline.item_values import (
     SAME_FIELDS_BITS,
     TEXT,
     differing,
+    facts_differ,
     has,
     is_row,
     new_sentences,
@@ -153,15 +154,23 @@ class Pair(NamedTuple):
         return self.page.item_text is not None and self.page.item_text == self.other.item_text
 
     def _have_two_texts(self) -> bool:
-        """Whether the texts of their items differ, and the articles of their pages, too.
+        """Whether the texts of their items differ, and the articles of their pages, too, or facts.
 
         If only what was scraped differs, that has boxes in it which change with each visit.
         """
         page, other = self.page, self.other
-        if page.item_text == other.item_text or None in (page.item_text, other.item_text):
-            return False
         is_one_form = structure_bits(page.structure, other.structure) <= SAME_FIELDS_BITS
-        return self.of_one_site and is_one_form and self._have_one_article() is False
+        if not (self.of_one_site and is_one_form and self._texts_differ()):
+            return False
+        return self._have_one_article() is False or self._facts_differ()
+
+    def _texts_differ(self) -> bool:
+        texts = self.page.item_text, self.other.item_text
+        return None not in texts and texts[0] != texts[1]
+
+    def _facts_differ(self) -> bool:
+        """Whether short lines of their texts do that stand beside the articles."""
+        return self._texts_differ() and facts_differ(self.page.item_values, self.other.item_values)
 
     def new_sentences(self) -> frozenset[int] | None:
         """Those of its item's text that the other item's lacks; None if that says nothing.
@@ -299,7 +308,7 @@ class Pair(NamedTuple):
         What the item said is not known of a page that was stored without it.
         """
         page, previous = self.page, self.other
-        if self.changed_values():
+        if self.changed_values() or self._facts_differ():
             return False
         if is_row(page.item_values) or is_row(previous.item_values):
             return page.item_values is not None and previous.item_values is not None
