@@ -9,9 +9,10 @@ a date, or a price or one of `_OFFERS` that both have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
-              stands beside the article), 3 of the value, of which bits are set for what no page
-              shows, a part of its address, an amount (then the numbers decide) or offer, what
-              was asked for; 2 of its numbers; zeros if it doesn't count
+              stands beside the article; FACTS_NAME: of the short lines there), 3 of the value, of
+              which bits are set for what no page shows, a part of its address, an amount (then
+              the numbers decide) or offer, what was asked for; 2 of its numbers; zeros if it
+              doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -68,6 +69,7 @@ _DATELINE = re.compile(
     r"|[^\n。!?,]{0,10}[社报報网網][^\n。!?,]{0,16}[电電讯訊](?:\([^()\n]{2,20}\)|[ ,:]) ?"
 )
 _DATELINES = 3  # sentences at the begin of a text
+_PARTING = re.compile(r"^(?:[-|•·] )+|(?: [-|•·])+$")  # alone, as between a byline and the text
 ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
@@ -85,6 +87,7 @@ _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
 _UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
 _VALUE_BYTES = 5
+_LONG = "…"  # in place of a number, of long texts and links
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -299,7 +302,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
-            text, texts_name = hash_of(plain.replace(" ", "")), name
+            text, texts_name = hash_of(_PARTING.sub("", plain).replace(" ", "")), name
             its_sentences, beside, facts, is_elsewhere = sentences_of(spelled, seen)
             is_part = not is_pages
         if is_text and is_pages:
@@ -516,9 +519,10 @@ def _packed(
         if kept:
             names[byte] = name
             of_name.append(on_page.in_one_notation(kept))
-            is_shown = kept[0] != _UNSEEN and len(text) <= MAX_LINE
-            if is_shown and not any(map(on_page.path_of, text.split("\n"))):
-                numbers.setdefault(byte, []).extend(on_page.numbers_of(plain))
+            if kept[0] != _UNSEEN:
+                is_long = len(text) > MAX_LINE or any(map(on_page.path_of, text.split("\n")))
+                found = [_LONG] if is_long else on_page.numbers_of(plain)
+                numbers.setdefault(byte, []).extend(found)
     values = b""
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
@@ -584,7 +588,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if others[0] & TEXT:
         lacking = b""
     elif not (values[0] & CARRIED and lacking):
-        # The other may have a counter there, or an age, which a date takes the place of next week.
+        # For a few words the other may have a counter there, or an age; a date takes that's place.
         lacking = bytes(
             n
             for n in lacking

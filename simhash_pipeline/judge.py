@@ -32,7 +32,7 @@ from simhash_pipeline.twins import BY_TEXT, Pair
 from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_key, site_of
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
-Names = Mapping[int, str]  # of an item's values, by their bytes
+Names = Mapping[int, str]  # fields, by the byte that stands for each in an item's values
 # Why a page is kept that has no twin, by what its neighbour is; the first of these that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
 # A second look is taken at this many near pages at most: some 10 ms.
@@ -127,10 +127,7 @@ class Judge(AbstractContextManager["Judge"]):
     def judge_stored(
         self, page: StoredPage, blocks: Sequence[int] | None = None, names: Names = NOTHING.names
     ) -> Verdict:
-        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
-
-        `names` are those of its item's values, by their bytes.
-        """
+        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's."""
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = self.repeated_text.template(host, page.structure)
@@ -218,10 +215,7 @@ class Judge(AbstractContextManager["Judge"]):
 
 
 class _Case:
-    """A page to be judged beside what a store holds, within one transaction.
-
-    `names` are those of its item's values, by their bytes.
-    """
+    """A page to be judged beside what a store holds, within one transaction."""
 
     def __init__(self, judge: Judge, page: StoredPage, view: View, names: Names) -> None:
         self._page, self._view, self._names = page, view, names
@@ -230,7 +224,7 @@ class _Case:
         view.one_site = self._options.scope == "site"
 
     def decide(self) -> tuple[Action, Verdict]:
-        """Unchanged? Edited? Else its twin, one that may yet go, one that gives way, a near miss.
+        """Unchanged? Edited? Else its twin, one that may go, gives way, is older, or a near miss.
 
         The first of these that is found; else the page is new. If a known page has become a copy,
         its record is removed; that of a list stays, as its other rows are its own. One that said
@@ -273,8 +267,8 @@ class _Case:
         row = item_values.row_of(values)
         return self._memory.is_earlier(other) or item_values.had_row(its, row)
 
-    def _pair(self, other: StoredPage) -> Pair:
-        return Pair(self._page, other, self._view.repeated_text, self._options)
+    def _pair(self, other: StoredPage, page: StoredPage | None = None) -> Pair:
+        return Pair(page or self._page, other, self._view.repeated_text, self._options)
 
     def _originals(self) -> list[Neighbour]:
         """Stored pages of which a person called this one a copy; of two stored ones the older."""
@@ -322,7 +316,7 @@ class _Case:
         return None if is_out or self._pair(known[-1]).is_unchanged() else known[-1]
 
     def _is_out_at_a_copy(self) -> bool:
-        """Whether this run keeps what it says now of a page that an earlier run dropped."""
+        """Whether this run kept a copy that says the same, and that an earlier run dropped."""
         found = (one.page for one in self._neighbours() if one.rejected_by is None)
         back = (self._pair(one) for one in found if self._memory.is_back(one))
         return any(pair.of_one_site and pair.items_agree() for pair in back)
@@ -347,6 +341,7 @@ class _Case:
         return tuple(sorted(found)) or pair.changed_texts()
 
     def _what_is(self, neighbour: Neighbour) -> str:
+        """A twin; "may go": its item isn't out; "older": of before an edit; or a near miss."""
         page, other, by = self._page, neighbour.page, neighbour.rejected_by
         if by is not None:
             waits = by == "fields" and item_values.has(page.item_values, item_values.WAITS)
@@ -401,7 +396,7 @@ class _Case:
             else:
                 yield neighbour
         text_has_two_names |= any(
-            self._pair(one.page)._replace(page=of_other_names[0].page).are_two_subjects()
+            self._pair(one.page, of_other_names[0].page).are_two_subjects()
             for one in of_other_names[1:]
         )
         for one in of_other_names:
@@ -444,7 +439,7 @@ class _Case:
             return Neighbour(other, reason, "answer")
         # Two pages of a site that differ aren't both copies of one page of another, unless one text
         # was scraped.
-        is_settled = not self._options.second_look or self._pair(other).have_same_text()
+        is_settled = not self._options.second_look or self._pair(other).item_texts_are_equal()
         first = None if is_settled else self._memory.first_copy(self._page, other)
         for one in filter(None, (other, first)):
             by = self._pair(one).rejection(reason)

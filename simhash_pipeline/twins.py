@@ -83,16 +83,16 @@ class Pair(NamedTuple):
         page, other, of_one_site = self.page, self.other, self.of_one_site
         yield "template", self.options.match == "both" and not self.structures_agree()
         if reason == "address" and not is_one_visit(page.url, other.url):
-            yield "fields", self._have_two_texts() or self._has_news()
+            yield "fields", self._two_texts_were_scraped() or self._has_news()
         # Nothing that was scraped is missing then, whatever stands beside it.
-        has_its_text = by_text and self._have_one_text()
+        has_its_text = by_text and self._one_text_was_scraped()
         if not by_text:
             return
         if has_its_text and page.title == other.title:
-            yield "title", self.are_two_subjects()
+            yield "title", self.are_two_subjects() and titles.have_like_headings(page, other)
             return
         if not has_its_text:
-            yield "fields", self._have_two_texts()
+            yield "fields", self._two_texts_were_scraped()
             yield "sketch", not self.sketches_agree()
         yield "shared notice", titles.share_a_notice(page, other)
         # A short text that two sites share names no page.
@@ -109,20 +109,20 @@ class Pair(NamedTuple):
             # is in another folder, mostly.
             yield "title", titles.have_two_codes(page, other) and page.folder == other.folder
         are_two = self.are_two_subjects()
-        yield "title", are_two and (not self._is_one_text() or self._numbers_differ())
+        yield "title", are_two and (not self._are_very_near() or self._numbers_differ())
         if not has_its_text:
             yield "page-specific text", self.specific_texts_differ()
             yield "fields", self._has_news()
 
-    def _have_one_text(self) -> bool:
+    def _one_text_was_scraped(self) -> bool:
         """Whether their items have one long text, and it is the page's.
 
         If it is less than half of either main text, the items must say the same, and two fifths of
         the main texts as they were read, too: what all pages of a site have in a box is no page's.
         """
         page, other = self.page, self.other
-        if not self.have_same_text() or not self._either_is_part():
-            return self.have_same_text()
+        if not self.item_texts_are_equal() or not self._either_is_part():
+            return self.item_texts_are_equal()
         if not self.of_one_site or page.title != other.title or not self.in_one_template():
             return False
         if self._replace(page=other, other=page).differing_values():  # these don't: asked before
@@ -150,32 +150,34 @@ class Pair(NamedTuple):
         """Whether neither item has a value or a long text that the other lacks."""
         return not self.changed_values() and self.page.item_text == self.other.item_text
 
-    def have_same_text(self) -> bool:
+    def item_texts_are_equal(self) -> bool:
         return self.page.item_text is not None and self.page.item_text == self.other.item_text
 
-    def _have_two_texts(self) -> bool:
+    def _two_texts_were_scraped(self) -> bool:
         """Whether the texts of their items differ, and the articles of their pages, too, or facts.
 
         If only what was scraped differs, that has boxes in it which change with each visit.
         """
         page, other = self.page, self.other
         is_one_form = structure_bits(page.structure, other.structure) <= SAME_FIELDS_BITS
-        if not (self.of_one_site and is_one_form and self._texts_differ()):
+        if not (self.of_one_site and is_one_form and self._item_texts_differ()):
             return False
-        return self._have_one_article() is False or self._facts_differ()
+        return self._articles_are_equal() is False or self._facts_differ()
 
-    def _texts_differ(self) -> bool:
+    def _item_texts_differ(self) -> bool:
         texts = self.page.item_text, self.other.item_text
         return None not in texts and texts[0] != texts[1]
 
     def _facts_differ(self) -> bool:
         """Whether short lines of their texts do that stand beside the articles."""
-        return self._texts_differ() and facts_differ(self.page.item_values, self.other.item_values)
+        return self._item_texts_differ() and facts_differ(
+            self.page.item_values, self.other.item_values
+        )
 
     def new_sentences(self) -> frozenset[int] | None:
         """Those of its item's text that the other item's lacks; None if that says nothing.
 
-        In one structure of a site `_have_two_texts` decides.
+        In one structure of a site `_two_texts_were_scraped` decides.
         """
         mine, others = self.page.item_sentences, self.other.item_sentences
         bits = structure_bits(self.page.structure, self.other.structure)
@@ -212,11 +214,11 @@ class Pair(NamedTuple):
         page, other = self.page, self.other
         if (mine := page.item_values) is None:
             return b""
-        is_bare = not self.of_one_site or (has(mine, TEXT) and self._are_one_text())
+        is_bare = not self.of_one_site or (has(mine, TEXT) and self._main_texts_are_equal())
         bits = None if is_bare else structure_bits(page.structure, other.structure)
         return differing(mine, other.item_values or NO_VALUES, bits)
 
-    def _are_one_text(self) -> bool:
+    def _main_texts_are_equal(self) -> bool:
         """Whether two texts are equal: then a value stands in both, if only by chance."""
         mine, its = ((one.content, one.sketch, one.digest) for one in self[:2])
         return mine == its
@@ -263,7 +265,7 @@ class Pair(NamedTuple):
         mine, its = (template_of(one.structure, self.repeated_text(one.host)) for one in self[:2])
         return mine.repeated if mine is its else mine.repeated | its.repeated
 
-    def _is_one_text(self) -> bool:
+    def _are_very_near(self) -> bool:
         """Whether the sketches are within half the distance: two sites may give it two titles.
 
         The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
@@ -316,9 +318,9 @@ class Pair(NamedTuple):
             all(has(one.item_values, flag) for one in (page, previous)) for flag in (OFFER, PARTS)
         )
         are_told = are_told and page.item_text == previous.item_text
-        if are_told or (self.have_same_text() and not self._either_is_part()):
+        if are_told or (self.item_texts_are_equal() and not self._either_is_part()):
             return page.title == previous.title
-        if (is_same := self._have_one_article()) is not None:
+        if (is_same := self._articles_are_equal()) is not None:
             return is_same
         if page.content is None or previous.content is None:
             return page.content == previous.content and page.digest == previous.digest
@@ -326,13 +328,13 @@ class Pair(NamedTuple):
 
     def are_equal(self) -> bool:
         """Whether titles and article texts are equal; of items with one text all that they say."""
-        if self.have_same_text():
+        if self.item_texts_are_equal():
             says_more = say_more(self.page.item_values, self.other.item_values)
             return self.page.title == self.other.title and not says_more
-        is_same = self._have_one_article()
-        return self._are_one_text() if is_same is None else is_same
+        is_same = self._articles_are_equal()
+        return self._main_texts_are_equal() if is_same is None else is_same
 
-    def _have_one_article(self) -> bool | None:
+    def _articles_are_equal(self) -> bool | None:
         """Whether titles and article texts are equal; None if either isn't known."""
         if self.page.article is None or self.other.article is None:
             return None
@@ -347,7 +349,7 @@ class Pair(NamedTuple):
         mine, its = self.page.item_values, self.other.item_values
         if mine is None or its is None:
             return b""
-        bits = None if has(mine, TEXT) and self._are_one_text() else KNOWN
+        bits = None if has(mine, TEXT) and self._main_texts_are_equal() else KNOWN
         has_all = is_row(mine) or is_row(its) or has(its, CARRIED) > has(mine, CARRIED)
         gone = b"" if has_all else differing(its, mine, bits)
         return differing(mine, its, bits) + gone
@@ -355,11 +357,15 @@ class Pair(NamedTuple):
     def changed_texts(self) -> tuple[str, ...]:
         """What of a known page has changed, if its item's values haven't."""
         has_texts = None not in (self.page.item_text, self.other.item_text)
-        text = "visible text" if self._are_one_text() else "main text"
-        text = "long text" if has_texts and not self.have_same_text() else text
+        text = "visible text" if self._main_texts_are_equal() else "main text"
+        text = "long text" if has_texts and not self.item_texts_are_equal() else text
         if self.page.title == self.other.title:
             return (text,)
-        return ("title",) if self.have_same_text() or self._are_one_text() else ("title", text)
+        return (
+            ("title",)
+            if self.item_texts_are_equal() or self._main_texts_are_equal()
+            else ("title", text)
+        )
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

@@ -1717,3 +1717,15 @@ def test_a_number_in_two_titles_of_one_text_tells_two_sites_pages_apart(
         item = {"title": title, "text": LONG} if scrapes else {}
         pages.append((f"http://{site}.example/1", html, item))
     assert judged(*pages)[1].dropped is dropped
+
+
+def test_a_dash_that_is_scraped_before_a_text_makes_it_no_other_text() -> None:
+    """Of a mirror whose teasers stand in its main text."""
+    teasers = "".join(f"<p>{prose(f'teaser {n}')[:200]}</p>" for n in range(9))
+    mirror = f"<title>Runner</title><div><h1>Runner</h1><p> – <p>{SHOE}<p>{LONG}{teasers}</div>"
+    text = f"{SHOE}\n{LONG}"
+    *_, second = judged(
+        (A, page("", f"{SHOE}<p>{LONG}"), {"title": "Runner", "text": text}),
+        ("http://b.example/1", mirror, {"title": "Runner", "text": f"–\n{text}"}),
+    )
+    assert (second.dropped, second.reason) == (True, "item")

@@ -307,7 +307,8 @@ def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -
     if drop.main_share is not None and drop.main_share < SMALL_MAIN_SHARE:
         share = f"{drop.main_share:.0%} of what the page shows"
         yield Doubt("main text is a small part of the page", share, 2)
-    if drop.similarity is not None and drop.similarity < LITTLE_SIMILARITY and not drop.rows:
+    is_by_item = drop.rows or drop.reason == "item"  # whatever surrounds the text
+    if drop.similarity is not None and drop.similarity < LITTLE_SIMILARITY and not is_by_item:
         yield Doubt("page-specific texts differ", _alike(drop.similarity, None), 1)
     if drop.reason == "thin":
         yield Doubt("thin", f"{drop.tokens} words, judged by title and text alone", 1)
