@@ -27,6 +27,7 @@ _STORIES = 90
 _KNOWN = 60  # of them are met with their copies before any is updated
 _PLAIN = 10  # whose copies lack a line on their source
 _PRODUCTS = 30
+_COURSES = range(_PRODUCTS)
 # What is scraped as the text: the article's paragraphs, or all that the page shows, with its boxes.
 _SHAPES = ("paragraphs", "all text")
 _BESIDE = ("print", "amp", "wire")
@@ -275,6 +276,16 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a thread again with a post more: kept"] = [
         (_thread(n, 1), _thread(n, 2, posts=5)) for n in range(_PRODUCTS)
     ]
+    rooms = [
+        [_course(n, copy, room) for copy, room in enumerate(("C372", "A125"))] for n in _COURSES
+    ]
+    rows["a course with another room in its text, the same article: kept"] = [*rooms]
+    rows["a course again, other links in its text: found"] = [
+        (one, _course(n, 2, "C372")) for n, (one, _) in zip(_COURSES, rooms, strict=True)
+    ]
+    rows["one title and text under another heading: kept"] = [
+        (_headed(n, 1, "Mull"), _headed(n, 2, "Iona")) for n in range(_PRODUCTS)
+    ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
         (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
@@ -319,6 +330,28 @@ def _noted(n: int, copy: int, edition: int) -> Scraped:
     body = f"<p>{text}</p><div hidden>{made._paragraphs(notes)}</div>"
     page = made._page("shop-example.org", f"{copy}/thing-{n}", title, body, related="things")
     return Scraped(page, {"title": title, "notes": "\n".join(notes)})
+
+
+def _course(n: int, copy: int, room: str) -> Scraped:
+    """A description below a table of facts, which is scraped with all that stands in its box."""
+    title, text = _described(n)
+    facts = "".join(f"<tr><th>{name}<td>{said}" for name, said in (("Term", "5"), ("Room", room)))
+    links = [made._title(made._chance(f"courses {n} {copy} {each}")) for each in range(3)]
+    linked = "".join(f"<li><a href='/c/{copy}/{at}'>{one}</a>" for at, one in enumerate(links))
+    more = made._prose(made._chance(f"course {n}"), 60)
+    body = f"<table>{facts}</table><div><p>{text}</p><p>{more}</p></div><ul>{linked}</ul>"
+    page = made._page("courses-example.org", f"{copy}/course-{n}", title, body, related="courses")
+    text = "\n".join(line for line in re.split("<[^<>]*>", body) if line)
+    return Scraped(page, {"title": title, "text": text})
+
+
+def _headed(n: int, copy: int, place: str) -> Scraped:
+    """A page whose title is that of its site's section."""
+    title, text = _described(n)
+    text = f"{text} {made._prose(made._chance(f'headed {n}'), 60)}"
+    page = made._page("ferry-example.org", f"{copy}/{n}", title, f"<p>{text}</p>", related="ways")
+    html = page.html.replace(f"<h1>{title}", f"<h1>{title} to {place}")
+    return Scraped(made.MadePage(page.url, html), {"title": title, "text": text})
 
 
 def _brief(n: int, day: int, price: str = "29.50", others: int = 6) -> Scraped:
