@@ -4,8 +4,6 @@ Each name is imported when it is first used: the core runs without Scrapy, and a
 without what it doesn't need.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

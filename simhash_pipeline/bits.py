@@ -4,8 +4,6 @@ numpy is imported when it is first used: it takes 0.1 s of CPU and 25 MB. A craw
 kernel does without, until its store holds many pages.
 """
 
-from __future__ import annotations
-
 from hashlib import blake2b
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -4,8 +4,6 @@ A bounded number of each kind, however many pages a stranger made alike. What of
 twins.py decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 

@@ -11,8 +11,6 @@ longer repeated counts again. Fingerprints never depend on any of it.
 What scraped texts of copies repeat is learnt likewise, by the sites of both: see `copies_on`.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections import Counter, deque

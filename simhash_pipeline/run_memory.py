@@ -1,7 +1,5 @@
 """What a run holds in memory: its own verdicts, and texts and visits on their way to the store."""
 
-from __future__ import annotations
-
 import time
 from math import inf
 

@@ -19,8 +19,6 @@ One case by hand, the windows 2, 3 and 9 in the second, first and second of two 
     bits               1010  0100  1011   the lowest first
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 from functools import lru_cache

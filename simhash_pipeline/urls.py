@@ -1,7 +1,5 @@
 """The key by which stores know a page, its site, and the address that it declares."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache, partial
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What was decided about a page: the reason, and how far it is from which stored page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 

@@ -11,8 +11,6 @@ page must not count as seen before.
 - A pipeline that stores items later than it sees them holds them: `SimhashPipeline.hold`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Where an item's page is found: in its fields, or in the response that the item came from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

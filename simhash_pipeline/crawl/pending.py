@@ -11,8 +11,6 @@ whatever object a later pipeline put in its place, and whether the item reached 
 - No response is held. An item is held until its outcome, as Scrapy holds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """A crawl's options and files, by its settings and its spider's attributes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """What a crawl reports: stats under `simhash/`, log lines, and a summary at the end."""
 
-from __future__ import annotations
-
 import logging
 import shlex
 import time

@@ -9,8 +9,6 @@ big-endian machines.
     _judge.c   samples and fingerprints    a part of it, called where pages are judged
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -7,8 +7,6 @@ Hidden words within a block are read: scripts choose among them (a manual's for 
 text's end).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

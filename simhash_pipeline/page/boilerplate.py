@@ -6,8 +6,6 @@ outside the only box that calls itself main; then the innermost box that still h
 weight is the main text.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from bisect import bisect_left

@@ -5,8 +5,6 @@ faster than that with its depth and with the attributes of one tag. Each is boun
 parses the page.
 """
 
-from __future__ import annotations
-
 import re
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the

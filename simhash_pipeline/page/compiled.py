@@ -10,8 +10,6 @@ since its own start tag, unless something of a higher rank was. A page that brea
 _markup.c is parsed, and the Python reads the tree, which says what is right.
 """
 
-from __future__ import annotations
-
 import os
 from array import array
 from contextvars import ContextVar

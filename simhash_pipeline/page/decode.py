@@ -1,7 +1,5 @@
 """The bytes of a page in, its text or UTF-8 out; binary data is refused."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import unicodedata

@@ -5,8 +5,6 @@ widths), what is invisible, quotation marks and dashes, digits, and letters that
 in two ways.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from array import array

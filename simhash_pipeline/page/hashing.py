@@ -5,8 +5,6 @@ others are what published fingerprints were made with, an n-gram as one text; no
 has them all.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain

@@ -4,8 +4,6 @@ PDFium's time has no bound that a file couldn't pass: crawls, archives and pipes
 process that has limits (page/reader.py).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import cache

@@ -5,8 +5,6 @@ process begins at `serve`. Both sides speak pickle over its standard input and o
 then pages, and an answer to each.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import faulthandler

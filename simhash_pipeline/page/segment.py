@@ -4,8 +4,6 @@ The default, `words`: lower-case words by Unicode's letters, numbers and marks, 
 jieba.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache

@@ -15,8 +15,6 @@ read: a comic, a video, a form with a record, a script's shell.
     unread    /strips/17.png
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import cast

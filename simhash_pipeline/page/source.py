@@ -1,7 +1,5 @@
 """Where the fields of an item hold a page, and the page as it came."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What fingerprints depend on: options, files, and the rules of this room; stores refuse others."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

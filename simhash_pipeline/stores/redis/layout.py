@@ -39,8 +39,6 @@ declares its own URL as its address is found by its id. (Of a billion pages abou
 the 64 bits of an id; the second is judged and not stored.)
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -9,8 +9,6 @@
 A namespace lies on one server, or on one node of a Cluster, where one script sees all of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import threading

@@ -8,8 +8,6 @@ Commands go out in pipelines and are sent again when the connection was lost, un
 the patience ends: whatever goes through here may run twice.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence

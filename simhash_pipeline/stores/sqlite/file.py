@@ -16,8 +16,6 @@ lock of a file of its own while its process lives: another process that gets thi
 the pages of the run will never be confirmed.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time
