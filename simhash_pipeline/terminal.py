@@ -4,8 +4,6 @@ Nothing that a page contains steers the terminal: control characters are made vi
 is never interpreted. Rich is imported when it is needed, so that a command starts without it.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -14,10 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
@@ -36,7 +31,7 @@ class Grid:
     indent: int = 0
 
 
-Line: TypeAlias = "str | Grid"  # a string is one line: a newline in it is made visible
+Line: TypeAlias = str | Grid  # a string is one line: a newline in it is made visible
 
 
 def printable(text: str) -> str:
@@ -48,8 +43,7 @@ def printable(text: str) -> str:
 
 
 def _printable(character: str) -> str:
-    harmless = character.isprintable() or character in JOINERS
-    if harmless or unicodedata.category(character) == "Zs":
+    if character.isprintable() or character in JOINERS or unicodedata.category(character) == "Zs":
         return character
     return json.dumps(character)[1:-1]
 
@@ -113,7 +107,23 @@ def progress_bar(
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
-    shown = _progress(unit)
+    from rich import progress as rich
+    from rich.console import Console
+
+    shown = rich.Progress(
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn(unit, markup=False),
+        rich.TextColumn("{task.fields[note]}", markup=False),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("left", markup=False),
+        console=Console(stderr=True, highlight=False, markup=False, emoji=False),
+        auto_refresh=False,  # by a thread, beside which no process should be forked
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
     task = shown.add_task(printable(description), total=total, note="")
     done, draw_at = 0.0, time.monotonic() + SHOW_AFTER_SECS
 
@@ -129,23 +139,3 @@ def progress_bar(
         yield advance
     finally:
         shown.stop()
-
-
-def _progress(unit: str) -> Progress:
-    from rich import progress as rich
-    from rich.console import Console
-
-    return rich.Progress(
-        rich.TextColumn("{task.description}", markup=False),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TextColumn(unit, markup=False),
-        rich.TextColumn("{task.fields[note]}", markup=False),
-        rich.TimeRemainingColumn(),
-        rich.TextColumn("left", markup=False),
-        console=Console(stderr=True, highlight=False, markup=False, emoji=False),
-        auto_refresh=False,  # by a thread, beside which no process should be forked
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
