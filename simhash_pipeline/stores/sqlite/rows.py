@@ -19,15 +19,15 @@ row is there, so none is too many.
 Raises sqlite3.Error.
 """
 
-from __future__ import annotations
-
 import heapq
 import sqlite3
 import struct
+from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import islice, starmap
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
 from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex, Near
@@ -35,10 +35,6 @@ from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import PageText, StoredPage, Values, View, Visit
 from simhash_pipeline.stores.sqlite.file import DeadRun, is_alive
 from simhash_pipeline.urls import place_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 _NAMES = [one.name for one in contract.COLUMNS]
 _COLUMNS = {

@@ -9,29 +9,25 @@ was committed; a power cut may lose the last commits, and leaves the file intact
               COMMIT
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 from math import inf
+from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+from filelock import FileLock
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.sqlite import file, rows
 from simhash_pipeline.stores.sqlite.rows import WRONG_PAGE, Rows, RowsView
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from filelock import FileLock
 
 T = TypeVar("T")
 
