@@ -1,7 +1,5 @@
 """A person's answers about pairs of pages, in a sheet (CSV) that the report saves."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -107,7 +105,7 @@ class AnsweredPairs:
         return len(copies | self._others), len(self._met)
 
 
-def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
+def _answered(path: Path, sheet: "csv.DictReader[str]") -> Iterator[SheetLine]:
     for row in sheet:
         answer = (row["answer"] or "").strip().lower()
         if not answer:

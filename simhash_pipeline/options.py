@@ -3,8 +3,6 @@
 A value may be a string, as a command line passes it: "3", "True", "none", "1,2", or JSON.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools
@@ -368,7 +366,7 @@ class Options:
             yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, Any]) -> Options:
+    def from_settings(cls, settings: Mapping[str, Any]) -> "Options":
         """Options from the SIMHASH_* entries of Scrapy's settings; an unknown name is a fault."""
         given = {
             name.removeprefix(PREFIX).lower(): settings[name]

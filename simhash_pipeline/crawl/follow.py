@@ -5,8 +5,6 @@ page is a *twin* if the pages of its items were all near-duplicates, and *old* i
 was new: twins, or too little text to judge. If nothing was judged, all links are followed.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -44,7 +42,7 @@ class FollowMiddleware:
         self._warned: set[str] = set()
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> FollowMiddleware:
+    def from_crawler(cls, crawler: Crawler) -> "FollowMiddleware":
         options = options_of(crawler)
         if not options.enabled or not crawls_less(options):
             raise NotConfigured

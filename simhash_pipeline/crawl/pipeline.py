@@ -3,8 +3,6 @@
 `ADDONS = {"simhash_pipeline.Addon": 500}`, one line, enables it and what serves beside it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 import uuid
@@ -108,7 +106,7 @@ class SimhashPipeline:
         self._urls_since: set[str] = set()  # of the pages that came after it
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
+    def from_crawler(cls, crawler: Crawler) -> "SimhashPipeline":
         if not crawler.settings.frozen:  # only add-ons are made so early
             _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
         options = options_of(crawler)

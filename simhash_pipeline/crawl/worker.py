@@ -4,8 +4,6 @@ One thread asks the store. Large pages are fingerprinted in up to four processes
 the settings name callables of the user's; each page there has a limit in seconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import logging
@@ -65,7 +63,7 @@ class JudgedPage:
     said: Said  # by its item
     text: str = ""  # for "text" of ADDED_FIELDS
 
-    def of_known_row(self) -> JudgedPage:
+    def of_known_row(self) -> "JudgedPage":
         """The same for an item that the page had before it changed."""
         verdict = dataclasses.replace(
             self.verdict,

@@ -7,8 +7,6 @@ counted if there is none, and a magnitude may follow, as in "1.2万次阅读" an
     age es: hace # horas    day es: ayer    count es: comentarios|leído # veces    magnitude: mil
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -152,7 +150,7 @@ def _said(line: str) -> Iterator[tuple[int, int, str]]:
             yield places[begin][0], len(line) - len(rest), kind
 
 
-def _longest(said: list[str], first: int, keys: _Keys) -> tuple[int, str]:
+def _longest(said: list[str], first: int, keys: "_Keys") -> tuple[int, str]:
     """Where the longest counter that begins here ends, and its kind; 0 and "" without one."""
     text, found = "", (0, "")
     for at in range(first, len(said)):

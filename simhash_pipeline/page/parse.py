@@ -3,8 +3,6 @@
 BeautifulSoup is imported only for an extractor that asks for a soup.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys
@@ -113,7 +111,7 @@ def _empty_head(root: _Element) -> None:
     body[:0] = foreign
 
 
-def soup_of(source: bytes) -> BeautifulSoup:
+def soup_of(source: bytes) -> "BeautifulSoup":
     """The soup of UTF-8 markup."""
     from bs4 import BeautifulSoup
 
