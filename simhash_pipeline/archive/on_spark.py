@@ -48,8 +48,7 @@ def dedup_on_cluster(
     fingerprint = partial(_fingerprinted, names=columns, options=options, time_field=time_field)
     rows = _pages(pages, files, columns).mapInArrow(fingerprint, from_arrow_schema(parts.ROWS))
     rows.write.mode("overwrite").parquet(f"{to}.parts/rows")
-    result = judged(spark, f"{to}.parts", files, options, keep)
-    writer = result.write.mode("overwrite")
+    writer = judged(spark, f"{to}.parts", files, options, keep).write.mode("overwrite")
     (writer.parquet if to.endswith(".parquet") else writer.json)(to)
     counted = [row.asDict() for row in spark.sql(COUNTS).collect()]
     # By Hadoop's file system: PySpark has no API of its own for it.

@@ -243,8 +243,7 @@ class ReportCommand(_DropsCommand):
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
         parser.add("-o, --output", "the file to write", type=Path, default=Path("report.html"))
-        what = "the store with texts (default: those of the log's spiders)"
-        parser.add("-S, --store", what)
+        parser.add("-S, --store", "the store with texts (default: those of the log's spiders)")
 
     def run(self) -> int:
         log, output, named = self.log(), self.arguments.output, self.arguments.store

@@ -88,8 +88,7 @@ def _address_of(response: Response) -> str:
     if request is None or "#" in response.url:
         return response.url
     if request.body:
-        sent = hash_of(request.body).hex()
-        return f"{response.url}#!/{request.method}/{sent}"
+        return f"{response.url}#!/{request.method}/{hash_of(request.body).hex()}"
     asked, mark, route = request.url.partition("#")
     return f"{asked}{mark}{route}" if asked == response.url else response.url
 

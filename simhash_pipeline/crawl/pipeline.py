@@ -252,8 +252,7 @@ class SimhashPipeline:
             if gives_rows:
                 waits = time.monotonic() < started + MAX_ROWS_WAIT_SECS
                 source = as_row(source, waits=waits)
-            again = self._worker.judge_again(source, judged.page)
-            shared = items.shared = SharedVerdict(again)
+            shared = items.shared = SharedVerdict(self._worker.judge_again(source, judged.page))
 
     async def _verdict_on_row(
         self, items: ResponseItems, shared: SharedVerdict, source: Source
@@ -272,8 +271,7 @@ class SimhashPipeline:
             items.rows[row_of(first or b"\0\0")] = None
         items.rows[row] = None
         if judged.verdict.dropped and said.values != judged.said.values:
-            again = self._worker.judge_again(source, judged.page)
-            shared = items.shared = SharedVerdict(again)
+            shared = items.shared = SharedVerdict(self._worker.judge_again(source, judged.page))
         elif row in judged.verdict.known_rows and self._options.unchanged == "drop":
             shared = SharedVerdict(Future(), reported=True)
             shared.judged.set_result(judged.of_known_row())

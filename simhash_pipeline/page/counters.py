@@ -102,8 +102,7 @@ def _counted_out(line: str) -> tuple[str, int, str, str]:
     left, name, end, numbers, before = "", "", 0, 0, line
     for start, stop, kind in [*_said(line)]:
         left += line[end:start]
-        said = line[start:stop]
-        numbers += any(map(str.isdigit, said))
+        numbers += any(map(str.isdigit, line[start:stop]))
         head, tail = line[:start], line[stop:]
         if not _LETTER.search(tail) and _is_parted(line, start):
             before = _MARKS_AT_ENDS.sub("", head)
@@ -143,8 +142,7 @@ def _said(line: str) -> Iterator[tuple[int, int, str]]:
     for first in [at for at, word in enumerate(said) if word in begins]:
         end, kind = _longest(said, first, keys) if first >= last else (0, "")
         if end and not (kind == "count" and _has_score(words, said, first, end)):
-            is_day = kind == "day"
-            begin, last = _with_clock(words, first, end) if is_day else (first, end)
+            begin, last = _with_clock(words, first, end) if kind == "day" else (first, end)
             places = places or [found.span() for found in tokens.finditer(lower)]
             rest = _BEHIND.sub("", line[places[last - 1][1] :])
             yield places[begin][0], len(line) - len(rest), kind

@@ -214,8 +214,7 @@ class Fingerprinter:
         main = "\n".join(compress(said, is_main))
         others = compress(said, map(not_, is_main))
         name, heading, marks, places = titles.name_of(title, heads, line, main, others)
-        digested = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
-        article, beside, facts = digested
+        article, beside, facts = article_digest(spelled(title), blocks, is_main, masks, said, utf8)
         unread = b""
         if page is not None and content is None:
             unread = unread_digest(page.root, blocks.hidden, url)

@@ -42,8 +42,7 @@ def simhash(
     """
     if not len(hashes) or (weights is not None and not (weights > VOTE).any()):
         return None
-    sums = votes(hashes, weights)
-    bits = sums >= _FEWEST[set_when]
+    bits = votes(hashes, weights) >= _FEWEST[set_when]
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 

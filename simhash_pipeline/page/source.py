@@ -83,8 +83,7 @@ def item_source(item: Item, options: Options, url: str | None = None) -> Source:
         rule = f"{text}no page in its field {html_field!r} (SIMHASH_HTML_FIELD)"
         raise PageError("no_html", f"the item has {rule}")
     if (html := markup(held)) is None:
-        found = type(held).__name__
-        rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
+        rule = f"holds {type(held).__name__}, not a page (SIMHASH_HTML_FIELD)"
         raise PageError("wrong_type", f"field {html_field!r} {rule}")
     charset = item.get(CHARSET_FIELD)
     charset = charset if isinstance(charset, str) else None
@@ -103,8 +102,7 @@ def text_source(item: Item, options: Options, url: str | None = None) -> Source 
     if not held:
         return None
     if not isinstance(held, str):
-        found = type(held).__name__
-        rule = f"holds {found}, not text (SIMHASH_CONTENT_FIELD)"
+        rule = f"holds {type(held).__name__}, not text (SIMHASH_CONTENT_FIELD)"
         raise PageError("wrong_type", f"field {options.content_field!r} {rule}")
     title = item.get("title")
     title = title if isinstance(title, str) else ""

@@ -303,8 +303,7 @@ class RowsView(View):
         return super().same(column) if column in INDEXED or column in self._held else iter(())
 
     def _near_values(self, column: str, value: int, max_distance_bits: int) -> Near:
-        index = self._rows.index_of(column)
-        return index.near(value, max_distance_bits, contract.MOST_NEAR)
+        return self._rows.index_of(column).near(value, max_distance_bits, contract.MOST_NEAR)
 
     def _sharing(self, column: str, values: Values, site: str | None) -> Iterator[StoredPage]:
         namespace = self._page.namespace
