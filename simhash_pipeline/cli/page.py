@@ -321,11 +321,9 @@ class ExplainCommand(Command):
         yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
-            a = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
-            for store, named in opened:
-                if (stored := _kept_page(store, line.namespace, line.twin_url)) is not None:
-                    a, place = stored, named.name
-                    break
+            bare = _bare_page(line.namespace, line.twin_url, title=line.twin_title)
+            found = ((_kept_page(s, line.namespace, line.twin_url), one.name) for s, one in opened)
+            a, place = next((each for each in found if each[0] is not None), (bare, ""))
         yield from _titles(a, b, verb.lower(), place)
         if a is not None:
             if a.first_seen > unix_seconds(line.time):
@@ -336,8 +334,7 @@ class ExplainCommand(Command):
                 yield from ("", f"Its rows that are on {twin_url}: {len(rows):,}")
                 yield from (f"  {row}" for row in rows[: self.arguments.limit])
             yield from ("", distance_grid(a, b, apart, line.thresholds, found_by))
-            stores = [store for store, _ in opened]
-            yield from self._texts_compared(a, b, stores, line)
+            yield from self._texts_compared(a, b, [store for store, _ in opened], line)
 
     def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
         """By a near page of its store that is its copy by now, or else by the nearest."""
