@@ -122,12 +122,10 @@ class Words:
 def _pieces(group: Iterable[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
     """Those of a group of changes."""
     for kind, first_a, end_a, first_b, end_b in group:
-        if kind == "equal":
-            yield Piece("same", a.written(first_a, end_a))
-            continue
+        is_same = kind == "equal"
         if end_a > first_a:
-            yield Piece("removed", a.written(first_a, end_a))
-        if end_b > first_b:
+            yield Piece("same" if is_same else "removed", a.written(first_a, end_a))
+        if end_b > first_b and not is_same:
             yield Piece("added", b.written(first_b, end_b))
 
 
