@@ -122,14 +122,11 @@ class CrawlStats:
     def count_item(self, judged: JudgedPage, *, is_first: bool) -> None:
         """Count its verdict, and its times if it is the first of its page."""
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
+        self.count(self._dropping if verdict.dropped else "kept")
         if verdict.dropped:
-            self.count(self._dropping)
             self.count(f"{self._dropping}/{reason}")
+        if verdict.dropped or verdict.replaces:
             self._log_drop(verdict)
-        else:
-            self.count("kept")
-            if verdict.replaces:
-                self._log_drop(verdict)
         if verdict.rejected_by:
             self.count("near_misses")
         if verdict.reason in _COUNTED_REASONS:
