@@ -16,9 +16,6 @@ from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import shown_url
 
-HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
-FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
-
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
     """The reader for a path; ArchiveError if it can't be read."""
@@ -36,7 +33,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         raise ArchiveError(f"{error.filename or name} can't be read: {error.strerror}") from error
     if kind in (".warc", ".wet"):
         return WarcFile(path, options.max_page_bytes)
-    if kind in FEED_SUFFIXES:
+    if kind in (".jsonl", ".jl", ".ndjson", ".json", ".csv"):
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
         return ParquetPages(path, options, time_field)
@@ -77,7 +74,7 @@ class Folder:
 
     def files(self) -> list[Path]:
         """The HTML files, sorted."""
-        suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
+        suffixes = {".htm", ".html", ".xhtml", *[".pdf"] * reads_pdfs()}
         return sorted(each for each in self._all_files() if each.suffix.lower() in suffixes)
 
     def _all_files(self) -> Iterator[Path]:
