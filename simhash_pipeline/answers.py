@@ -91,8 +91,6 @@ class AnsweredPairs:
 
     def are_other_pages(self, page: StoredPage, other: StoredPage) -> bool:
         """Whether a person said that they are no copies, or that the page is one of nothing."""
-        if not self._others:
-            return False
         said = self._others & {frozenset((page.url, other.url))}
         said |= self._others_of.get(page.url, set())
         self._met.update(said)
