@@ -152,5 +152,4 @@ def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[Pair]:
 
 
 def _query(parts: SplitResult) -> dict[str, list[str]]:
-    """The values of a query by key."""
     return parse_qs(parts.query, keep_blank_values=True)

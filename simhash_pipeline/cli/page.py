@@ -427,7 +427,6 @@ def _bits(digits: str | None) -> int | None:
 
 
 def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
-    """The stored page of a URL."""
     return store.settle(_bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 

@@ -87,8 +87,6 @@ class SharedVerdict:
 
 @dataclass(slots=True, eq=False)
 class ResponseItems:
-    """The items of one response."""
-
     shared: SharedVerdict | None = None  # the last on the response's page
     first: Source | None = None  # with what the first item holds
     verdicts: list[Verdict] = field(default_factory=list)

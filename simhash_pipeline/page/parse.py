@@ -112,7 +112,6 @@ def _empty_head(root: _Element) -> None:
 
 
 def soup_of(source: bytes) -> "BeautifulSoup":
-    """The soup of UTF-8 markup."""
     from bs4 import BeautifulSoup
 
     with warnings.catch_warnings():

@@ -120,7 +120,6 @@ class Words:
 
 
 def _pieces(group: Iterable[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
-    """Those of a group of changes."""
     for kind, first_a, end_a, first_b, end_b in group:
         is_same = kind == "equal"
         if end_a > first_a:

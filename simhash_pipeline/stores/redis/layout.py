@@ -75,8 +75,6 @@ def run_key(run: bytes) -> bytes:
 
 
 class Space:
-    """The keys of a namespace."""
-
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
         self._tag = PREFIX + b"{." + quote(namespace, safe="").encode() + b"}"
@@ -194,7 +192,6 @@ def near(value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes,
 
 
 def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
-    """The values in a bucket."""
     at = block * KEY_SIZE
     beside = REF_SIZE if block == 0 else 0
     rests = np.frombuffer(bucket, np.uint8).reshape(-1, REST_SIZE + beside)

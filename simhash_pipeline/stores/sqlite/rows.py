@@ -420,7 +420,6 @@ def pages_where(
 
 
 def _numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
-    """(id, page) of a row."""
     page_id, *values = row
     for at, _ in _BITS_AT:
         if values[at] is not None:
