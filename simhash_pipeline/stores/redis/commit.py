@@ -4,8 +4,6 @@ Keys and values are KEYS and ARGV, never text of a script. All keys of a call ar
 so of one slot of a Cluster. All may be run twice: a reply can get lost, and then nobody knows.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import time
@@ -230,13 +228,13 @@ class Commit:
         self._number = number
         self._read = [(self._key(key), name, text) for (key, name), text in texts.items()]
 
-    def remove(self, record: Record) -> Commit:
+    def remove(self, record: Record) -> "Commit":
         """Remove a page that is as it was read, its values and its text."""
         self.expect_page(record.id, record)
         self._removals[record.ref] = record.ref, *self._placed(record.page, layout.INDEXED)
         return self
 
-    def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> Commit:
+    def keep(self, page: StoredPage, own: Record | None, run: bytes, structures: bytes) -> "Commit":
         """Store a page as the newest, in place of `own`; tentative for `run` unless that is b"".
 
         `structures` is whether they are indexed, as it was read.
@@ -249,7 +247,7 @@ class Commit:
         self._entries = self._placed(page, layout.INDEXED if structures else layout.ALWAYS_INDEXED)
         return self
 
-    def index(self, record: Record, column: str) -> Commit:
+    def index(self, record: Record, column: str) -> "Commit":
         """Have a stored page that is as it was read found by this column too."""
         self.expect(self._space.pages, record.id, record.raw)
         self._kept, self._number = (record.id, b"", b"", 0), record.raw[: layout.NUMBER_SIZE]

@@ -15,8 +15,6 @@ already becomes the newest of the value's further pages. What a commit may overl
 has gone that was no twin, which could only have left this one kept.
 """
 
-from __future__ import annotations
-
 import heapq
 import secrets
 import threading
@@ -52,7 +50,7 @@ class RedisNamespace:
     judged or stored; pages are kept for `run`, b"" for good.
     """
 
-    def __init__(self, name: str, server: Server, lease: Lease, mark: bytes, run: bytes) -> None:
+    def __init__(self, name: str, server: Server, lease: "Lease", mark: bytes, run: bytes) -> None:
         self.space = Space(name)
         self.server = server
         self.lease = lease
@@ -170,7 +168,7 @@ class RedisNamespace:
             ids = changed + ids[PAGES_A_READ:]
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
 
-    def _committed(self, view: RedisView, action: Action, page: StoredPage) -> bool:
+    def _committed(self, view: "RedisView", action: Action, page: StoredPage) -> bool:
         own = view.own
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
