@@ -133,8 +133,7 @@ class _LineJudge:
             kind, message = "unexpected", repr(error)
         self._errors[kind] += 1
         url = record.get(self._options.url_field)
-        url = url if isinstance(url, str) else None
-        return {"url": url, "error": kind, "message": message}
+        return {"url": url if isinstance(url, str) else None, "error": kind, "message": message}
 
     def confirm_all(self) -> None:
         """Confirm the pages that are stored and not yet confirmed."""

@@ -136,8 +136,7 @@ def _by_rule(line: SheetLine) -> bool | None:
 
 def _similarity(line: SheetLine) -> float | None:
     """None for pages in two templates: another limit holds for them, which is no setting."""
-    is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
-    return line.similarity if is_one_template else None
+    return line.similarity if (line.structure_distance or 0) <= MAX_DISTANCE_BITS else None
 
 
 def wilson(right: int, count: int) -> tuple[float, float]:

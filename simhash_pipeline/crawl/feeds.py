@@ -27,7 +27,6 @@ _DIRECT_NAMES = {*exporters.__all__} - {"BaseItemExporter"}
 _DIRECT_EXPORTERS = tuple(getattr(exporters, name) for name in _DIRECT_NAMES)
 _DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
 
-
 Stored = Callable[[], None]  # to be called by a pipeline once it has stored an item
 _Place = FeedSlot | Stored
 

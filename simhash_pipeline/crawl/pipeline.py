@@ -250,8 +250,7 @@ class SimhashPipeline:
             else:  # the first item of a list, as has turned out
                 gives_rows = True
             if gives_rows:
-                waits = time.monotonic() < started + MAX_ROWS_WAIT_SECS
-                source = as_row(source, waits=waits)
+                source = as_row(source, waits=time.monotonic() < started + MAX_ROWS_WAIT_SECS)
             shared = items.shared = SharedVerdict(self._worker.judge_again(source, judged.page))
 
     async def _verdict_on_row(

@@ -245,8 +245,7 @@ class CrawlStats:
             said = f"{changed:,} of {changed + unchanged:,} items of known pages have changed{what}"
             are_many = changed > max(unchanged / 2, _MANY_CHANGED)
             said += _IF_UNEDITED % self._options.html_field if are_many else ""
-            level = logging.WARNING if are_many else logging.INFO
-            self.logger.log(level, "%s", printable(said))
+            self.logger.log(logging.WARNING if are_many else logging.INFO, "%s", printable(said))
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             self.logger.warning(

@@ -137,8 +137,7 @@ class JudgeWorker:
     def _read(self, source: Source) -> tuple[PageFingerprint, float]:
         """The fingerprints, and the seconds that they took."""
         started = time.perf_counter()
-        page = self._fingerprinter.read(source)
-        return page, time.perf_counter() - started
+        return self._fingerprinter.read(source), time.perf_counter() - started
 
     def judge_again(self, source: Source, page: PageFingerprint) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""

@@ -151,8 +151,7 @@ def _by_words(lines: list[str]) -> str:
 
 
 def _composed(text: str) -> str:
-    text = _INVISIBLE.sub("", text)
-    text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+    text = _SPACING.sub(" ", _INVISIBLE.sub("", text)).replace(_NON_JOINER, "")
     if marks := "".join(filter(_is_mark, set(text))):
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     said = _spelling(text.replace(_LONGEST, _NON_JOINER))  # none is left

@@ -15,7 +15,6 @@ from simhash_pipeline.page.han import jieba_module
 
 Counts = Mapping[str, int]
 Weights = Mapping[str, float]
-Weigh = Callable[[Counts], Weights]
 
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.
@@ -85,7 +84,7 @@ def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " 
     return counts
 
 
-def weighing(options: Options) -> Weigh:
+def weighing(options: Options) -> Callable[[Counts], Weights]:
     """The weighting that the options name, or that of a callable (counts -> weights).
 
     OptionsError when a callable can't be loaded.

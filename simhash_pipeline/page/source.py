@@ -86,8 +86,7 @@ def item_source(item: Item, options: Options, url: str | None = None) -> Source:
         rule = f"holds {type(held).__name__}, not a page (SIMHASH_HTML_FIELD)"
         raise PageError("wrong_type", f"field {html_field!r} {rule}")
     charset = item.get(CHARSET_FIELD)
-    charset = charset if isinstance(charset, str) else None
-    return Source(html, _url_of(item, options, url), charset)
+    return Source(html, _url_of(item, options, url), charset if isinstance(charset, str) else None)
 
 
 def text_source(item: Item, options: Options, url: str | None = None) -> Source | None:
