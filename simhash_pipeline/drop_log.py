@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,8 +30,6 @@ from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
-    from io import BufferedReader
-
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
 

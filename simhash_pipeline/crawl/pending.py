@@ -11,7 +11,7 @@ whatever object a later pipeline put in its place, and whether the item reached 
 - No response is held. An item is held until its outcome, as Scrapy holds it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -254,8 +254,8 @@ class PendingItems:
         items.pending -= 1
         if items.pending:
             return
-        replaced = [each for each in self._all_yielded() if each.response() is response]
-        for entry in replaced:
+        entered = chain.from_iterable(self._yielded.values())
+        for entry in [each for each in entered if each.response() is response]:
             self._leave_yielded(entry.item)
         if items.stored is not None:
             self._lists.pop(_key(items.stored.verdict), None)
@@ -269,12 +269,9 @@ class PendingItems:
             self._yielded.pop(id(item), None)
         return entry
 
-    def _all_yielded(self) -> Iterator[PendingItem]:
-        return chain.from_iterable(self._yielded.values())
-
     def _response_at(self, url: str | None) -> Callable[[], Response | None]:
         """The response of this URL with pending items; an earlier pipeline replaced the item."""
-        for entry in self._all_yielded():
+        for entry in chain.from_iterable(self._yielded.values()):
             if (response := entry.response()) is not None and response.url == url:
                 return entry.response
         return lambda: None
