@@ -1,5 +1,7 @@
 """The journey of a page: HTML in, fingerprints out. Parses once; knows no store and no Scrapy."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -195,7 +197,7 @@ class Fingerprinter:
         *,
         title: str,
         url: str | None,
-        page: "Page | None" = None,
+        page: Page | None = None,
     ) -> PageFingerprint:
         """`is_main` says which of the blocks, the hidden ones last, are the text of the page."""
         read = first_of_text(text, self._options.max_page_bytes)
@@ -277,7 +279,7 @@ class Fingerprinter:
         except PageError:  # nothing but tags
             return ""
 
-    def _read(self, page: "Page") -> tuple[str, list[bool]]:
+    def _read(self, page: Page) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         texts = page.blocks.texts
         if self._extract is not None:
