@@ -201,8 +201,7 @@ def _judged_grid(a: Seen, b: Seen, verdict: Verdict, options: Options) -> Grid:
     decides = verdict.dropped or verdict.reason in ("canonical", "changed", "unchanged")
     found_by = verdict.reason if decides else _NEAR if verdict.rejected_by else ""
     looks = {} if options.second_look else {"sketch_distance": "not used"}
-    limits = fields(options, *THRESHOLDS) | looks
-    return distance_grid(a, b, distances(a, b), limits, found_by)
+    return distance_grid(a, b, distances(a, b), fields(options, *THRESHOLDS) | looks, found_by)
 
 
 def distance_grid(

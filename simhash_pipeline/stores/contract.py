@@ -217,8 +217,7 @@ class View(ABC):
         return self._repeated_text[host]
 
     def _others(self, column: str, values: Values) -> Iterator[StoredPage]:
-        site = self._page.site if self.one_site else None
-        sharing = self._sharing(column, values, site)
+        sharing = self._sharing(column, values, self._page.site if self.one_site else None)
         return (page for page in sharing if page.url != self._page.url)
 
     @abstractmethod

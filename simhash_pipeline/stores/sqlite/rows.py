@@ -226,8 +226,7 @@ class Rows:
         for at in _BYTES_AT:
             if values[at] is not None:
                 values[at] = bytearray(values[at])  # see column_value
-        url_hash = _key(page.namespace, page.url)[0]
-        self.cursor.execute(INSERT, (page_id, url_hash, run, *values))
+        self.cursor.execute(INSERT, (page_id, _key(page.namespace, page.url)[0], run, *values))
         if page.row_keys is not None:
             self._insert_rows(page.namespace, page.url, page.row_keys)
         self._inserted.append((page_id, page))
