@@ -69,7 +69,8 @@ _DATELINE = re.compile(
     r"|[^\n。!?,]{0,10}[社报報网網][^\n。!?,]{0,16}[电電讯訊](?:\([^()\n]{2,20}\)|[ ,:]) ?"
 )
 _DATELINES = 3  # sentences at the begin of a text
-_PARTING = re.compile(r"^(?:[-|•·] )+|(?: [-|•·])+$")  # alone, as between a byline and the text
+# Alone at an end, as between a byline and the text.
+_PARTING = re.compile(r"^(?:[-|•·] )+|(?<! [-|•·])(?: [-|•·])+$")
 ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
@@ -87,7 +88,6 @@ _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
 _UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
 _VALUE_BYTES = 5
-_LONG = "…"  # in place of a number, of long texts and links
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -146,7 +146,10 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
                 added.update(flat for flat, *_ in values)
     if len(found) > _MOST_VALUES:  # one for the rest
-        rest = hash_of(repr(found[_MOST_VALUES:])).hex()
+        of_thing = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
+        rest = hash_of(
+            repr([each for each in of_thing if not on_page.is_of_the_crawl(each[1])])
+        ).hex()
         found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{rest}", "")]
     held = ItemValues(tuple(found), is_named=is_named, added=frozenset(added))
     return source._replace(item=held)
@@ -365,7 +368,7 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
 def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool]:
     """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
 
-    Of others, as of a table beside it, the facts without counters.
+    Of a table beside it the facts, without counters.
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
     with a stop: what is scraped of copies often begins with a byline or ends with a link. And
@@ -383,9 +386,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
         size = len(sentence)
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
-        if not counts and scanned < on_page.MOST_SCANNED:
-            scanned += len(page.facts)
-            facts += [spaced] * (sentence in page.facts)
+        facts += [spaced] * (sentence in page.facts)
         if counts and not is_shown and scanned < on_page.MOST_SCANNED:
             scanned += len(shown)
             is_shown = (at := shown.find(sentence)) >= 0
@@ -519,10 +520,9 @@ def _packed(
         if kept:
             names[byte] = name
             of_name.append(on_page.in_one_notation(kept))
-            if kept[0] != _UNSEEN:
-                is_long = len(text) > MAX_LINE or any(map(on_page.path_of, text.split("\n")))
-                found = [_LONG] if is_long else on_page.numbers_of(plain)
-                numbers.setdefault(byte, []).extend(found)
+            is_shown = kept[0] != _UNSEEN and len(text) <= MAX_LINE
+            if is_shown and not any(map(on_page.path_of, text.split("\n"))):
+                numbers.setdefault(byte, []).extend(on_page.numbers_of(plain))
     values = b""
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
@@ -588,12 +588,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if others[0] & TEXT:
         lacking = b""
     elif not (values[0] & CARRIED and lacking):
-        # For a few words the other may have a counter there, or an age; a date takes that's place.
-        lacking = bytes(
-            n
-            for n in lacking
-            if in_one_template and (n not in its or not (any(mine[n][3:]) or _is_unseen(mine[n])))
-        )
+        lacking = bytes(n for n in lacking if in_one_template and n not in its)
         if structure_bits > SAME_FIELDS_BITS:
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
@@ -649,8 +644,15 @@ def row_of(values: bytes) -> bytes:
     end = _end_of(values)
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
-    said = (each for each in _cut(values[2:end], 1 + _VALUE_BYTES) if each[0] != FACTS_NAME)
-    return _marked(hash_of(b"".join(said)), 0)
+    return _marked(hash_of(without_facts(values)[2:end]), 0)
+
+
+def without_facts(values: bytes) -> bytes:
+    """The values, and what is behind them, without the mark of the facts of the text."""
+    place = 2 + (1 + _VALUE_BYTES) * (values[2:3] == bytes([TEXTS_NAME]))
+    has_facts = values[1] > 0 and values[place : place + 1] == bytes([FACTS_NAME])
+    behind = values[place + (1 + _VALUE_BYTES) * has_facts :]
+    return bytes([values[0], values[1] - has_facts]) + values[2:place] + behind
 
 
 def rows_in(values: bytes) -> list[bytes]:

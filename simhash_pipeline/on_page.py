@@ -39,13 +39,18 @@ _TAG = re.compile(r"<[^<>]*>")
 _OWN_TAG = re.compile(r"<(?:!|/?(?:[a-z][\w-]*|[A-Z]+[1-6]?)(?=[\s/>]))[^<>]*>")
 _SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"|'([^'<>]*)')""")
 _TOKEN_CHARS = 40  # of a parameter that is signed
+# How long a link is valid, by whose key.
+_SIGNS = re.compile(
+    r"(?i)(?:x-(?:amz|goog)-[\w-]+|\w*expir\w*|exp|sig\w*|awsaccesskeyid|googleaccessid|policy|token"
+    r"|key-pair-id)="
+)
 # Of a site's own links: versions of files, sizes of images, places in lists, visitors.
 _NAMES_NOTHING = re.compile(
-    r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
+    r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|ord|zx?|bust|imp\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
     r"|nonce|_?wpnonce|[cx]srf\w*|form_?key|key|exp\w*|dpl|ref\w*|from|source|pos\w*|page|sort|order|dir"
     r"|after|before|next|prev|return\w*|redirect\w*|back|w|h|width|height|dpr|quality|fit|s|[su]id"
     r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view)=.*"
-    r"|\w+=1[5-9]\d{8}(?:\d{3})?"
+    r"|\w+=(?:1[5-9]\d{8}(?:\d{3})?|20\d{8}(?:\d\d){0,2})"
 )
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
@@ -71,8 +76,8 @@ _CURRENCIES = str.maketrans(
     {"€": "eur", "£": "gbp", "$": "usd", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub"}
 )
 _CURRENCY = re.compile(
-    r"(?:(?<![a-z])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy"
-    r"|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč"
+    r"|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
 )
 _PRICE_CHARS = 40
 _DAY_SECS = 86_400
@@ -204,10 +209,10 @@ class Page:
             if self.is_own_address(text) or not any(map(self.holds, spelled_so)):
                 return ""
             return self._link(text, path)
-        links = {each: path_of(each) for each in text.split("\n")}
-        if len(links) > 1 and all(links.values()):
-            is_here = all(map(self.holds, links.values()))
-            return "\n".join(self._link(*link) for link in links.items()) if is_here else ""
+        links = [(each, path_of(each)) for each in text.split("\n")]
+        if len(links) > 1 and all(path for _, path in links):
+            is_here = all(self.holds(path) for _, path in links)
+            return "\n".join(self._link(*link) for link in links) if is_here else ""
         if not plain or self.shows(plain):
             return plain
         if any(shown.has(plain) for shown in self._shown):
@@ -239,7 +244,8 @@ class Page:
 
     def _tells(self, parameter: str, is_foreign: bool) -> bool:
         value = unquote(parameter.partition("=")[2])
-        if len(parameter) >= _TOKEN_CHARS or is_of_the_crawl(value):
+        is_signed = len(parameter) >= _TOKEN_CHARS or _SIGNS.match(parameter)
+        if is_signed or is_of_the_crawl(value):
             return False
         if is_foreign and len(value) < SHORT_VALUE_CHARS:  # by chance in an address
             return True
@@ -261,9 +267,9 @@ class Page:
         return unspaced(folded(self._beside)).replace(b"\n", b"")
 
     @cached_property
-    def facts(self) -> bytes:
-        """Of that the short lines that are no links."""
-        return unspaced(folded(self._facts)).replace(b"\n", b"")
+    def facts(self) -> frozenset[bytes]:
+        """Of that the cells of tables."""
+        return frozenset(unspaced(folded(self._facts)).split(b"\n"))
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -342,7 +348,8 @@ class Page:
         if self.is_own_address(text):
             return False
         if time_of and time_of[3] not in (None, "00"):
-            return self._stands(f"{time_of[2]}:{time_of[3]}")
+            is_shown = self._stands(f"{time_of[2]}:{time_of[3]}")
+            return is_shown and not is_of_the_crawl(text)
         letters = "".join(_WORD.findall(text))  # run-20261127
         names_today = any(day.replace("-", "") in letters for day in _days_about_now())
         if names_today or is_of_the_crawl(text):
@@ -388,15 +395,13 @@ def in_one_notation(text: str) -> str:
 
 
 def numbers_of(text: str) -> list[str]:
-    """The numbers of a short folded text, in one notation; a price's currency, an amount's letters.
+    """The numbers of a short folded text, in one notation, and the letters of an amount.
 
-    "1,299.00 € a month" has 1299 and eur, seat 12a has 12 and a.
+    1,299.00 € has 1299 and eur, seat 12a has 12 and a.
     """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
-    currency = _CURRENCY.search(text) if is_price(text) else None
-    said = currency[0] if currency else text if is_amount(text) else ""
-    unit = "".join(filter(str.isalpha, said.translate(_CURRENCIES)))
+    unit = "".join(filter(str.isalpha, text.translate(_CURRENCIES))) if is_amount(text) else ""
     return [*numbers, unit] if unit else numbers
 
 

@@ -26,6 +26,7 @@ from simhash_pipeline.item_values import (
     say_more,
     say_the_same,
     says_two_things,
+    without_facts,
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
@@ -169,7 +170,7 @@ class Pair(NamedTuple):
         return None not in texts and texts[0] != texts[1]
 
     def _facts_differ(self) -> bool:
-        """Whether short lines of their texts do that stand beside the articles."""
+        """Whether cells of tables do that are in their texts and beside the articles."""
         return self._item_texts_differ() and facts_differ(
             self.page.item_values, self.other.item_values
         )
@@ -396,7 +397,7 @@ def what_it_says(page: StoredPage) -> bytes | None:
         own = (page.article >> ARTICLE_SHIFT).to_bytes(4, "big")
     else:
         own = (page.digest or b"") + (page.content or 0).to_bytes(8, "big")
-    text = own
+    values, text = without_facts(values), own
     if has(values, OFFER | PARTS) or (page.item_text is not None and not has(values, PART)):
         text = (page.item_text or b"") + page.title.encode("utf-8", "replace")
     return hash_of(values + text) + hash_of(values + own)

@@ -80,7 +80,6 @@ _FIELDS = [one.name for one in COLUMNS]
 STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
 ROWS_A_BATCH = 1_000
 KEPT_STORE = "kept.sqlite"  # of the judge, in the folder
-MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of ROWS that verdicts, KEEP and the drop log depend on.
 JUDGED_BY = [name for name in ROWS.names if name not in ("input", "number", "text", "fault")]
@@ -401,12 +400,12 @@ class Engine:
 def sql_on(folder: Path) -> Iterator[Engine]:
     """SQL on one machine, on the table `page` of the parts in a folder.
 
-    It uses the disk when memory is full. Errors, as for a full disk, are raised as ArchiveError.
+    It uses the disk beyond 80 % of the machine's memory. Errors, as for a full disk, are raised as
+    ArchiveError.
     """
     import duckdb  # workers do without: 11 MB and 0.1 s
 
     config: dict[str, Any] = {
-        "memory_limit": f"{MEMORY_PERCENT}%",
         "temp_directory": str(folder / "sorting"),
         "threads": 1,  # each takes 10 MB; a million rows are written in 4 s
     }

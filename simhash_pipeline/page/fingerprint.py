@@ -72,7 +72,7 @@ class PageFingerprint:
     blocks: tuple[int, ...] = field(default=(), repr=False)
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     beside: str = field(default="", repr=False)  # what is not in the article text, hidden text too
-    facts: str = field(default="", repr=False)  # of that the short lines that are no links
+    facts: str = field(default="", repr=False)  # of that the cells of tables
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
     name: str = ""  # the heading that its title repeats

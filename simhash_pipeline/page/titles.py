@@ -58,6 +58,7 @@ _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manua
 _SIGNS = "-|/"  # part a title's parts; where one begins it, it is the name
 _SIGN = re.compile(rf"[{_SIGNS}]+(?!\S)")
 _AGAIN = "\0"  # behind a word: it stands once more
+_DIGITS, _NO_LETTERS = re.compile(r"\d+"), re.compile(r"[\W\d_]+")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
 _CODE = re.compile(
@@ -346,13 +347,23 @@ def name_two_things(
 def have_like_headings(page: Titled, other: Titled) -> bool:
     """Whether the headings are of one form, as "Ferry to Mull" and "Ferry to Iona"."""
     words, others = words_of(page.heading), words_of(other.heading)
-    return bool(words and others) and _are_of_one_form(words, others)
+    own = {*words} ^ {*others}
+    is_numbered = all(_DIGITS.search(word) for word in own)  # "Lamp, 14 viewing"
+    return bool(words and others) and not is_numbered and _are_of_one_form(words, others)
 
 
 def numbers_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:
-    """Whether each name has a number that the other lacks, and no other word: two releases."""
-    mine, its = (_lacking(*pair, repeated) for pair in ((other, page), (page, other)))
-    return bool(mine and its) and all(re.search(r"\d", word) for word in mine | its)
+    """Whether each name has numbers that the other lacks, and no other word: two releases.
+
+    In another notation they are the same: 3:2 and 3-2, 1,000 and 1000, 28.11.2026 and 2026-11-28.
+    """
+    mine, its = (sorted(_lacking(*pair, repeated)) for pair in ((other, page), (page, other)))
+    if not (mine and its and all(map(_DIGITS.search, mine + its))):
+        return False
+    letters = [sorted(_NO_LETTERS.sub("", word) for word in words) for words in (mine, its)]
+    one, two = (_DIGITS.findall(" ".join(words)) for words in (mine, its))
+    is_other = sorted(one) != sorted(two) and "".join(one) != "".join(two)
+    return letters[0] == letters[1] and is_other
 
 
 def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:

@@ -52,6 +52,7 @@ BLOCK_BITS = MAIN - 1
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
+_CELLS = frozenset(["dd", "dt", "td", "th"])
 _UNCOUNTED = "outside"  # a hint, see page/blocks.py: none of its windows are taken
 ARTICLE_SHIFT = 32
 _MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
@@ -117,7 +118,7 @@ def article_digest(
     counts or more, or most of the running text among links. Else it is all that counts: lists,
     forums. Hidden text is no part of it, nor are numbers of comments, ages and the like: see
     counters.py. Of a thin page, without masks, all counts but these numbers, and what is outside
-    its only main box. Facts are short lines that are no links and in no box such as a footer.
+    its only main box. Facts are cells of tables without links, in no box such as a footer.
     """
     if not texts:
         return None, "", ""
@@ -148,10 +149,11 @@ def article_digest(
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
     of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
+    cells = zip(beside, page.tags, page.link_shares, masks, strict=False)
     facts = [
         text
-        for text, share, mask in zip(beside, page.link_shares, masks, strict=False)
-        if len(text) <= MAX_LINE and share <= MAX_LINK_SHARE and not mask
+        for text, tag, share, mask in cells
+        if tag in _CELLS and share <= MAX_LINK_SHARE and not mask
     ]
     left, told = ("\n".join(filter(None, each)) for each in (beside, facts))
     return article << ARTICLE_SHIFT | of_all, left, told
