@@ -87,10 +87,7 @@ class Pair(NamedTuple):
             yield "fields", self._two_texts_were_scraped() or self._has_news()
         # Nothing that was scraped is missing then, whatever stands beside it.
         has_its_text = by_text and self._one_text_was_scraped()
-        if not by_text:
-            return
-        if has_its_text and page.title == other.title:
-            yield "title", self.are_two_subjects() and titles.have_like_headings(page, other)
+        if not by_text or (has_its_text and page.title == other.title):
             return
         if not has_its_text:
             yield "fields", self._two_texts_were_scraped()

@@ -1678,16 +1678,6 @@ def test_what_is_behind_the_most_values_of_an_item_counts_as_one() -> None:
         assert judged(*pages)[1].reason == reason
 
 
-def test_headings_tell_two_pages_of_one_title_and_text_apart() -> None:
-    """Scraping more must not lose more."""
-    html = page("", LONG).replace
-    pages = [
-        (address, html("<h1>Runner", f"<h1>Ferry to {place}"), {"title": "Runner", "text": LONG})
-        for address, place in ((A, "Mull"), (B, "Iona"))
-    ]
-    assert judged(*pages)[1].rejected_by == "title"
-
-
 @pytest.mark.parametrize(
     ("titles", "dropped"),
     [

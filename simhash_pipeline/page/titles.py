@@ -344,14 +344,6 @@ def name_two_things(
     return in_one_template or _are_of_one_form(words, others)
 
 
-def have_like_headings(page: Titled, other: Titled) -> bool:
-    """Whether the headings are of one form, as "Ferry to Mull" and "Ferry to Iona"."""
-    words, others = words_of(page.heading), words_of(other.heading)
-    own = {*words} ^ {*others}
-    is_numbered = all(_DIGITS.search(word) for word in own)  # "Lamp, 14 viewing"
-    return bool(words and others) and not is_numbered and _are_of_one_form(words, others)
-
-
 def numbers_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:
     """Whether each name has numbers that the other lacks, and no other word: two releases.
 

@@ -283,9 +283,6 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a course again, other links in its text: found"] = [
         (one, _course(n, 2, "C372")) for n, (one, _) in zip(_COURSES, rooms, strict=True)
     ]
-    rows["one title and text under another heading: kept"] = [
-        (_headed(n, 1, "Mull"), _headed(n, 2, "Iona")) for n in range(_PRODUCTS)
-    ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
         (_product(n, 1, "price", "", None), _product(n, 2, "price", shown[0], values[0], 3))
@@ -343,15 +340,6 @@ def _course(n: int, copy: int, room: str) -> Scraped:
     page = made._page("courses-example.org", f"{copy}/course-{n}", title, body, related="courses")
     text = "\n".join(line for line in re.split("<[^<>]*>", body) if line)
     return Scraped(page, {"title": title, "text": text})
-
-
-def _headed(n: int, copy: int, place: str) -> Scraped:
-    """A page whose title is that of its site's section."""
-    title, text = _described(n)
-    text = f"{text} {made._prose(made._chance(f'headed {n}'), 60)}"
-    page = made._page("ferry-example.org", f"{copy}/{n}", title, f"<p>{text}</p>", related="ways")
-    html = page.html.replace(f"<h1>{title}", f"<h1>{title} to {place}")
-    return Scraped(made.MadePage(page.url, html), {"title": title, "text": text})
 
 
 def _brief(n: int, day: int, price: str = "29.50", others: int = 6) -> Scraped:

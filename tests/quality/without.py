@@ -92,7 +92,6 @@ RULES: Mapping[str, tuple[str, object]] = {
     "what crawls add says nothing": ("_CRAWLS", re.compile("(?!)")),
     "one scraped text": ("Pair._one_text_was_scraped", _no),
     "facts of two scraped texts": ("facts_differ", _no),
-    "headings of one title and text": ("have_like_headings", _no),
     "two scraped texts": ("Pair._two_texts_were_scraped", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
