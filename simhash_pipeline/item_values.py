@@ -9,9 +9,9 @@ a date, or a price or one of `_OFFERS` that both have. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
-              stands beside the article; FACTS_NAME: of the short lines there), 3 of the value, of
-              which bits are set for what no page shows, a part of its address, an amount (then
-              the numbers decide) or offer, what was asked for; 2 of its numbers; zeros if it
+              stands beside the article; FACTS_NAME: of the cells of tables there), 3 of the
+              value, of which bits are set for what no page shows, a part of its address, an amount
+              (then the numbers decide) or offer, what was asked for; 2 of its numbers; zeros if it
               doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
@@ -88,6 +88,7 @@ _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
 _UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
 _VALUE_BYTES = 5
+_MOST_NAMES = 253  # so that their number, with those of the text, is a byte
 # Fields that spiders add of the crawl.
 _CRAWLS = re.compile(
     r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
@@ -146,11 +147,9 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
                 added.update(flat for flat, *_ in values)
     if len(found) > _MOST_VALUES:  # one for the rest
-        of_thing = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
-        rest = hash_of(
-            repr([each for each in of_thing if not on_page.is_of_the_crawl(each[1])])
-        ).hex()
-        found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{rest}", "")]
+        rest = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
+        said = repr([each for each in rest if not on_page.is_of_the_crawl(each[1])])
+        found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{hash_of(said).hex()}", "")]
     held = ItemValues(tuple(found), is_named=is_named, added=frozenset(added))
     return source._replace(item=held)
 
@@ -368,11 +367,10 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
 def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool]:
     """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
 
-    Of a table beside it the facts, without counters.
-
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
-    with a stop: what is scraped of copies often begins with a byline or ends with a link. And
-    whether most of what is found stands elsewhere: beside the article, or unseen.
+    with a stop: what is scraped of copies often begins with a byline or ends with a link. Then the
+    cells of tables beside the article, without counters, and whether most of what is found stands
+    elsewhere: beside the article, or unseen.
     """
     found: dict[int, int] = {}
     beside: list[bytes] = []
@@ -504,7 +502,7 @@ def _marked(row: bytes, marks: int) -> bytes:
 def _packed(
     flags: int, said: Iterable[_Value], item: ItemValues, of_text: Sequence[str]
 ) -> tuple[bytes, Mapping[int, str]]:
-    """The values as a store keeps them, and their names by the byte of each: one of 255.
+    """The values as a store keeps them, and their names by the byte of each: one of 253.
 
     One that was asked for has a name of its own: pages stored before that lack it. `of_text` are
     its parts beside the article: TEXTS_NAME's, FACTS_NAME's.
@@ -554,7 +552,7 @@ def by_bytes(names: Iterable[str]) -> dict[int, str]:
 
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
-    return max(hash_of(name, 1)[0], FACTS_NAME + 1)
+    return FACTS_NAME + 1 + hash_of(name, 1)[0] % _MOST_NAMES
 
 
 # --- two items
@@ -644,15 +642,15 @@ def row_of(values: bytes) -> bytes:
     end = _end_of(values)
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
-    return _marked(hash_of(without_facts(values)[2:end]), 0)
+    said = without_facts(values[:end])
+    return _marked(hash_of(said[2:]), 0)
 
 
 def without_facts(values: bytes) -> bytes:
-    """The values, and what is behind them, without the mark of the facts of the text."""
-    place = 2 + (1 + _VALUE_BYTES) * (values[2:3] == bytes([TEXTS_NAME]))
-    has_facts = values[1] > 0 and values[place : place + 1] == bytes([FACTS_NAME])
-    behind = values[place + (1 + _VALUE_BYTES) * has_facts :]
-    return bytes([values[0], values[1] - has_facts]) + values[2:place] + behind
+    """The values, and what is behind them, without the facts of the text."""
+    end = _end_of(values)
+    said = [each for each in _cut(values[2:end], 1 + _VALUE_BYTES) if each[0] != FACTS_NAME]
+    return bytes([values[0], len(said), *b"".join(said)]) + values[end:]
 
 
 def rows_in(values: bytes) -> list[bytes]:

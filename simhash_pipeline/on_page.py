@@ -41,16 +41,15 @@ _SAYS = re.compile(r"""\s(?:alt|class|href|src|title|value)\s?=\s?(?:"([^"<>]*)"
 _TOKEN_CHARS = 40  # of a parameter that is signed
 # How long a link is valid, by whose key.
 _SIGNS = re.compile(
-    r"(?i)(?:x-(?:amz|goog)-[\w-]+|\w*expir\w*|exp|sig\w*|awsaccesskeyid|googleaccessid|policy|token"
-    r"|key-pair-id)="
+    r"(?i)(?:x-(?:amz|goog)-[\w-]+|\w*expir\w*|exp|sig\w*|awsaccesskeyid|googleaccessid|key-pair-id)="
 )
-# Of a site's own links: versions of files, sizes of images, places in lists, visitors.
+# Of a site's own links: versions of files, sizes of images, places in lists, visitors, times.
 _NAMES_NOTHING = re.compile(
-    r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|ord|zx?|bust|imp\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
+    r"(?i)(?:_|v|ver|version|t|ts)=[\d.]*|(?:time\w*|rn?d?|rand\w*|cb|cache\w*|hash|sig\w*|st|\w*token"
     r"|nonce|_?wpnonce|[cx]srf\w*|form_?key|key|exp\w*|dpl|ref\w*|from|source|pos\w*|page|sort|order|dir"
     r"|after|before|next|prev|return\w*|redirect\w*|back|w|h|width|height|dpr|quality|fit|s|[su]id"
-    r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view)=.*"
-    r"|\w+=(?:1[5-9]\d{8}(?:\d{3})?|20\d{8}(?:\d\d){0,2})"
+    r"|(?:session|user|visitor|client|request)\w*|lang|hl|offset|start|limit|tab|view|ord|zx?|bust"
+    r"|imp(?:id|ression\w*)?)=.*|\w+=(?:1[5-9]\d{8}(?:\d{3})?|20\d{8}(?:\d\d){0,2})"
 )
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")

@@ -354,16 +354,12 @@ class Pair(NamedTuple):
 
     def changed_texts(self) -> tuple[str, ...]:
         """What of a known page has changed, if its item's values haven't."""
-        has_texts = None not in (self.page.item_text, self.other.item_text)
-        text = "visible text" if self._main_texts_are_equal() else "main text"
-        text = "long text" if has_texts and not self.item_texts_are_equal() else text
+        are_equal = self._main_texts_are_equal()
+        text = "visible text" if are_equal else "main text"
+        text = "long text" if self._item_texts_differ() else text
         if self.page.title == self.other.title:
             return (text,)
-        return (
-            ("title",)
-            if self.item_texts_are_equal() or self._main_texts_are_equal()
-            else ("title", text)
-        )
+        return ("title",) if are_equal or self.item_texts_are_equal() else ("title", text)
 
     def _have_specific_texts(self) -> bool:
         """Whether the pages are of one site and both have a sample of their visible text."""

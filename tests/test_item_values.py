@@ -35,7 +35,9 @@ from simhash_pipeline.item_values import (
     row_keys,
     row_of,
     said_by,
+    with_rows,
     with_values,
+    without_facts,
 )
 from simhash_pipeline.on_page import Text, _shown
 from simhash_pipeline.page.source import Source
@@ -1712,3 +1714,22 @@ def test_a_dash_that_is_scraped_before_a_text_makes_it_no_other_text() -> None:
         ("http://b.example/1", mirror, {"title": "Runner", "text": f"–\n{text}"}),
     )
     assert (second.dropped, second.reason) == (True, "item")
+
+
+def test_further_rows_change_no_first_row_of_a_page_with_facts() -> None:
+    """The first item of a list isn't known to be one of several when it is judged."""
+    for names in (b"\0", b"\1", b"\0\1"):
+        said = b"".join(bytes([name]) + b"value" for name in names)
+        values = bytes([0, len(names)]) + said
+        for begin in range(4):
+            rows = [bytes([begin]) + f"row {n:03}".encode() for n in range(3)]
+            assert row_of(with_rows(values, rows)) == row_of(values)
+            assert without_facts(with_rows(values, rows)).endswith(with_rows(values, rows)[-24:])
+
+
+def test_an_item_may_have_every_name() -> None:
+    item: dict[str, Any] = {f"field{n}": f"value {n}" for n in range(5_000)}
+    facts = "<table><tr><th>Room<td>C372</table>"
+    html = f"<title>Optics</title><div>{facts}<div><p>{LONG}</p></div><p>{SHOE[:90]}.</p></div>"
+    text = re.sub("<[^>]+>", "\n", html)
+    assert judged((A, html, {**item, "text": text}))[0].reason == "new"
