@@ -83,7 +83,7 @@ _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in wor
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 _LINK_SHARE = 0.75  # of a block's characters, of a link beside its teaser
 _MIN_TEASER_BYTES = 40
-_MOST_TEASERS = 3  # times what is in no box of such a name
+_MOST_TEASERS = 5  # times what is in no box of such a name
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
 MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
@@ -284,12 +284,13 @@ def _teasers(page: Blocks, hints: list[_Range]) -> list[_Range]:
         for before, link, after, size in around
     ]
     teasers = [0, *accumulate(map(mul, page.sizes, is_teaser))]
-    most = _MOST_TEASERS * (sum(rest) - sum(map(mul, rest, page.link_shares)))
+    beside = sum(rest) - sum(map(mul, rest, page.link_shares))
     return [
         (start, end, "outside")
         for start, end in found
         if is_teaser[start:end].count(True) > 1
-        and text_in(start, end) < min(most, 2 * (teasers[end] - teasers[start]))
+        and beside < _MOST_TEASERS * text_in(start, end) < _MOST_TEASERS**2 * beside
+        and text_in(start, end) < 2 * (teasers[end] - teasers[start])
     ]
 
 
