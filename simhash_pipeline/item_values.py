@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 import struct
 import sys
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -32,7 +33,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from heapq import nlargest
-from itertools import count
+from itertools import accumulate, count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -75,6 +76,7 @@ ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
+_MOST_LINKED = 60  # bytes of a link's words, within a sentence
 _MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
@@ -368,7 +370,8 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
-    with a stop: what is scraped of copies often begins with a byline or ends with a link. Then the
+    with a stop: what is scraped of copies often begins with a byline or ends with a link. Of one
+    that a selector glues to a byline what stands on the page counts, see `_shown_of`. Then the
     cells of tables beside the article, without counters, and whether most of what is found stands
     elsewhere: beside the article, or unseen.
     """
@@ -381,7 +384,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     said[:_DATELINES] = [_without_dateline(each) for each in said[:_DATELINES]]
     packed = on_page.unspaced("\n".join(said)).split(b"\n")
     for sentence, spaced in zip(packed, said, strict=False):
-        size = len(sentence)
+        size, told = len(sentence), sentence
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
         facts += [spaced] * (sentence in page.facts)
@@ -391,6 +394,9 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
             place = at if is_shown else place
         if not is_shown:
             doubtful.append((size, sentence, spaced))
+            if counts and scanned < on_page.MOST_SCANNED:
+                scanned += size.bit_length() * len(shown)
+                told, is_shown = _shown_of(sentence, spaced, shown)
         else:
             place += size
             scanned += len(aside)
@@ -399,7 +405,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
                 if page.has_elsewhere(sentence, spaced):
                     elsewhere += size
                     beside += [sentence] * counts
-        found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
+        found[crc32(told) & BLOCK_BITS] = MAIN * (is_shown and counts)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
@@ -408,6 +414,22 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(facts))
     return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
+
+
+def _shown_of(sentence: bytes, spaced: str, shown: bytes) -> tuple[bytes, bool]:
+    """What a page shows of a sentence behind other words, if it is most of it; and whether it is.
+
+    All of it, if the rest stands just before: a selector has left a link's words out.
+    """
+    words = spaced.split()  # its places in bytes, of Chinese too
+    starts = list(accumulate((len(word.encode("utf-8", "replace")) for word in words), initial=0))
+    first = bisect_left(starts, True, key=lambda start: sentence[start:] in shown)
+    rest, begin = sentence[starts[first] :], sentence[: starts[first]]
+    if 2 * len(rest) <= len(sentence):
+        return sentence, False
+    at = shown.find(rest)
+    is_whole = shown.find(begin, max(0, at - len(begin) - _MOST_LINKED), at) >= 0
+    return (sentence if is_whole else rest), True
 
 
 def _without_dateline(sentence: str) -> str:

@@ -470,6 +470,26 @@ def test_a_dateline_is_no_new_sentence(begin: str, is_out: bool) -> None:
             assert _judged(judge, n, FRAME, story).dropped is not (is_out and n == 9)
 
 
+@pytest.mark.parametrize("lead", [STORY[0], STORY[0].replace(" hall", " <a href=/hall>hall</a>")])
+@pytest.mark.parametrize("css", ["article p::text", "article ::text"])
+@pytest.mark.parametrize("old", ["", "ships"])
+def test_a_sentence_glued_to_a_byline_or_without_a_link_counts(
+    lead: str, css: str, old: str
+) -> None:
+    body = "".join(f"<p>{text}</p>" for text in STORY[1:])
+    by = "" if "<a" in lead and css.endswith("p::text") else "<p>By <b>Ann Ford</b></p>"
+
+    def judged(judge: Judge, url: str, frame: str) -> bool:
+        new = lead.replace(old, f"new {old}") if old and "print" not in url else lead
+        html = frame.format(f"<article>{by}<p>{new}</p>{body}</article>")
+        text = " ".join(scrapy.Selector(text=html).css(css).getall())
+        return judge.judge(url, html, {"text": text}).dropped
+
+    with Judge() as judge:
+        assert not judged(judge, "http://a.example/print/1", PRINTED)
+        assert judged(judge, "http://a.example/new-1", FRAME) is not bool(old)
+
+
 def test_bylines_and_links_of_a_text_are_no_sentences() -> None:
     kept, is_out = _crawled(lambda n: f"<p>By Ann Ford {n}<p><a href=/{n}>Read also: Rope {n}</a>")
     assert (kept, is_out) == (0, True)
