@@ -272,7 +272,8 @@ class ExplainCommand(Command):
                 print_lines(self._explained_line(line, stores))
             else:
                 read = [*map(shown_path, logs), *(one.name for one in named)]
-                print(printable(_unknown(key, read)), file=sys.stderr)
+                said = _unknown(key, read, has_store=bool(named))
+                print(printable(said), file=sys.stderr)
                 return 1
         return 0
 
@@ -354,7 +355,7 @@ class ExplainCommand(Command):
         texts = [store.text_of(one.namespace, one.url) for one in (page, near)]
         names = chain.from_iterable(_item(text) for text in texts if text)
         verdict, apart = verdict_on(page, near, store, options, names), distances(page, near)
-        why = "it has changed, or what its site repeats is better known now."
+        why = "it came first or has changed, or what its site repeats is better known now."
         if page.first_seen < near.first_seen:
             why = "it was kept first, and then a page near it."
         why = why if verdict.dropped else _why_kept(verdict, apart, options)
@@ -403,10 +404,11 @@ def _changed(line: Drop | None) -> Iterator[Line]:
         yield f"Changed {when} UTC by {line.spider}: {', '.join(line.changed)}."
 
 
-def _unknown(key: str, read: Sequence[str]) -> str:
+def _unknown(key: str, read: Sequence[str], *, has_store: bool) -> str:
     if "://" not in key:
         return f"{key} is not a URL, as https://example.org/story, and not a file"
     more = f" and {len(read) - _NAMED:,} more" if len(read) > _NAMED else ""
+    more += "" if has_store else " (logs don't name kept pages)"
     where = f"{', '.join(read[:_NAMED])}{more}"
     return f"{key} is not known in {where}; --spider, --log and --store name others"
 

@@ -24,7 +24,7 @@ Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
     **dict.fromkeys(("title", "shared notice", "fields", "template"), False),
-    **dict.fromkeys(("address", "structure"), True),
+    **dict.fromkeys(("address", "item", "structure"), True),
 }
 
 
@@ -79,7 +79,7 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         return
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above,"
-    loose = "no looser than the answered copies or those in force"
+    loose = "each as in force, or as the farthest answered copy needs"
     yield f"{loose}; they find {found:,} of {all_copies:,} copies:"
     yield ""
     for name in THRESHOLDS if now.second_look else THRESHOLDS[:1]:

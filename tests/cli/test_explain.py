@@ -117,8 +117,8 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
     of_log = simhash(texts, "explain", "http://a.example/1", "--log", log.name)
     assert of_log.stdout.startswith("Dropped 2026-05-04 12:00 UTC")
     for url, said in {
-        "http://a.example/3": "is not known in kept.parquet.drops.jsonl; --spider, --log",
-        "page.html": "page.html is not known in kept.parquet.drops.jsonl;",
+        "http://a.example/3": ".drops.jsonl (logs don't name kept pages); --spider, --log",
+        "page.html": "page.html is not known in kept.parquet.drops.jsonl (logs",
         "a.example/3": "a.example/3 is not a URL, as https://example.org/story, and not a file",
     }.items():
         unknown = simhash(texts, "explain", url, "kept.parquet")

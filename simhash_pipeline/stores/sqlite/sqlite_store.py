@@ -230,7 +230,7 @@ class SqliteStore(Store):
             with self._access:
                 found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
                 if found != ["ok"]:
-                    return found
+                    return [line for text in found for line in text.splitlines()]
                 if found := file.missing_tables(self._connection):
                     return found
                 self.made_with()
