@@ -8,12 +8,11 @@ text's end).
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, islice
-from operator import itemgetter, mul, sub
+from operator import itemgetter, mul
 
 from lxml.etree import _Element
 
@@ -81,9 +80,6 @@ _HINT_WORDS = {
 }
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
-_LINK_SHARE = 0.75  # of a block's characters, of a link beside its teaser
-_MIN_TEASER_BYTES = 40
-_MOST_TEASERS = 5  # times what is in no box of such a name
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
 MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
@@ -240,7 +236,7 @@ def _decided_hints(page: Blocks, found: list[_Range]) -> list[_Range]:
     if is_one and _holds_the_text(page, hints, *mains[0]):
         (start, end), last = mains[0], len(page.texts)
         hints += [(0, start, "outside")] * (start > 0) + [(end, last, "outside")] * (end < last)
-    return _sorted(hints + _asides(page) + _teasers(page, hints))
+    return _sorted(hints + _asides(page))
 
 
 def _asides(page: Blocks) -> list[_Range]:
@@ -255,43 +251,6 @@ def _asides(page: Blocks) -> list[_Range]:
         if tag == "article" and any(first - 1 <= heading < last for heading in headings):
             return [(s, e, "footer") for s, e in asides if e <= first or s >= last]
     return []
-
-
-def _teasers(page: Blocks, hints: list[_Range]) -> list[_Range]:
-    """Boilerplate of links and what they lead to, as "outside", if the page's heading is elsewhere.
-
-    On a page of facts their summaries are most of the sentences. Where they are most of all text
-    the page is a list of them.
-    """
-    headings, text_in = [i for i, tag in enumerate(page.tags) if tag == "h1"], _text_in(page)
-    found = [
-        (start, end)
-        for start, end, hint in hints
-        if hint == "boilerplate"
-        and text_in(start, end) >= 2 * _MIN_TEASER_BYTES
-        and bisect_left(headings, start) == bisect_left(headings, end)
-    ]
-    if not (found and headings):
-        return []
-    rest = page.sizes.copy()
-    for start, end, hint in hints:
-        if hint != "forum":
-            rest[start:end] = [0] * (end - start)
-    is_link = [False, *(share > _LINK_SHARE for share in page.link_shares), False]
-    around = zip(is_link, is_link[1:], is_link[2:], page.sizes, strict=False)
-    is_teaser = [
-        size >= _MIN_TEASER_BYTES and not link and (before or after)
-        for before, link, after, size in around
-    ]
-    teasers = [0, *accumulate(map(mul, page.sizes, is_teaser))]
-    beside = sum(rest) - sum(map(mul, rest, page.link_shares))
-    return [
-        (start, end, "outside")
-        for start, end in found
-        if is_teaser[start:end].count(True) > 1
-        and beside < _MOST_TEASERS * text_in(start, end) < _MOST_TEASERS**2 * beside
-        and text_in(start, end) < 2 * (teasers[end] - teasers[start])
-    ]
 
 
 def _holds_the_text(page: Blocks, hints: list[_Range], start: int, end: int) -> bool:
@@ -309,15 +268,9 @@ def _holds_the_text(page: Blocks, hints: list[_Range], start: int, end: int) -> 
 
 def _links_fill(page: Blocks) -> Callable[[int, int], bool]:
     """Says of a range of blocks whether more than half of its text is linked."""
-    sizes, text_in = [0, *accumulate(page.sizes)], _text_in(page)
-    return lambda start, end: 2 * text_in(start, end) < sizes[end] - sizes[start]
-
-
-def _text_in(page: Blocks) -> Callable[[int, int], float]:
-    """Says of a range of blocks how many bytes are in no link."""
-    linked = map(mul, page.sizes, page.link_shares)
-    sums = [0, *accumulate(map(sub, page.sizes, linked))]
-    return lambda start, end: sums[end] - sums[start]
+    sizes = [0, *accumulate(page.sizes)]
+    linked = [0, *accumulate(map(mul, page.sizes, page.link_shares))]
+    return lambda start, end: 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]
 
 
 def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) -> bool:

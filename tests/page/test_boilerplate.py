@@ -86,31 +86,6 @@ def test_an_aside_of_the_headed_article_is_left_out_however_long_it_is(
     assert (PARAGRAPHS[0] in text) is is_left_out
 
 
-@pytest.mark.parametrize(
-    ("tag", "teasers", "is_left_out"),
-    [("aside", 4, True), ("div class=sidebar", 4, True), ("div", 4, False), ("aside", 1, False)],
-)
-def test_teasers_are_no_text_of_a_page_of_facts(tag: str, teasers: int, is_left_out: bool) -> None:
-    facts = "".join(f"<tr><th>Fact {i}<td>{i * 7} harbours" for i in range(4))
-    shown = PARAGRAPHS[1]
-    links = "".join(f"<div><a href=/{i}>News {i}</a><p>{shown}</div>" for i in range(teasers))
-    rest = "" if teasers > 1 else f"<p>{PARAGRAPHS[2]}"
-    body = f"<table>{facts}</table><p>{PARAGRAPHS[0]}</p>"
-    text = text_of(f"<section><h1>Dunmore</h1>{body}</section><{tag}>{links}{rest}")
-    assert (shown not in text) is is_left_out
-    assert PARAGRAPHS[0] in text or not is_left_out
-
-
-def test_a_list_of_teasers_is_the_text_of_its_page() -> None:
-    rows = "".join(
-        f"<div><a href=/{i}>News {i}</a><p>{text}</p></div>" for i, text in enumerate(PARAGRAPHS)
-    )
-    assert PARAGRAPHS[1] in text_of(f"<h1>News</h1><div class=sidebar>{rows}</div>")
-    assert PARAGRAPHS[1] in text_of(
-        f"<div class=sidebar><h1>News</h1>{rows}</div>{article(PARAGRAPHS[:1])}"
-    )
-
-
 def test_comments_beside_an_article_are_left_out() -> None:
     comments = "".join(
         f"<p>Comment {i}: I was there, and it was not like that.</p>" for i in range(9)

@@ -270,12 +270,6 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a short thing at ?print=1 at another price: kept"] = [
         (_declaring(one, one), _declaring(two, one, "?print=1")) for one, two in dearer
     ]
-    rows["a page of facts again, other teasers beside it: found"] = [
-        (_facts(n, 1), _facts(n, 2)) for n in range(_PRODUCTS)
-    ]
-    rows["a page of facts again, other teasers, and another fact: kept"] = [
-        (_facts(n, 1), _facts(n, 2, "Spain")) for n in range(_PRODUCTS)
-    ]
     rows["another lead behind a byline, in a print view: kept"] = [
         (_led(n, "print", 12), _led(n, "story", 21)) for n in range(_PRODUCTS)
     ]
@@ -365,18 +359,6 @@ def _brief(n: int, day: int, price: str = "29.50", others: int = 6) -> Scraped:
     html = page.html.replace("</main>", boxed)
     item = {"title": title, "text": text, "price": price or None}
     return Scraped(made.MadePage(page.url, html), item)
-
-
-def _facts(n: int, day: int, origin: str = "Chile") -> Scraped:
-    """A table and a sentence, above a box of teasers that each day has others of."""
-    title, _ = _described(n)
-    facts = {"origin": origin, "built": "by hand", "used": made._word(made._chance(f"uses {n}"))}
-    table = "".join(f"<tr><th>{name}<td>{said}" for name, said in facts.items())
-    chances = [made._chance(f"beside {n} {day} {each}") for each in range(4)]
-    teasers = [f"<a href=#>{made._title(one)}</a><p>{made._prose(one, 18)}</p>" for one in chances]
-    note = made._prose(made._chance(f"note {n}"), 24)
-    body = f"<h1>{title}</h1><table>{table}</table><p>{note}</p><aside>{''.join(teasers)}</aside>"
-    return Scraped(made._bare("facts-example.org", n, title, body), {"title": title, **facts})
 
 
 def _led(n: int, kind: str, boats: int) -> Scraped:
