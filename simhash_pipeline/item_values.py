@@ -52,7 +52,9 @@ WAITS = 8  # a row that waits for the rows of a list that is judged at the same 
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 PART = 16  # its text is less than half of the main text
 TEXT = 32  # of a text without a page: it lacks nothing
-OFFER = 64  # of a product, whose price or number the page shows: its item says what it is
+# Of a product, whose price or number the page shows, or of fields that a user names: the item says
+# what it is.
+OFFER = 64
 PARTS = 128  # texts of one field are half of the main text together, as the posts of a thread
 NO_VALUES = bytes(2)  # of no item
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
@@ -337,7 +339,9 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     flags |= PART * is_part | TEXT * is_bare
     shown = [each for each in said if each.kept[:1] not in ("", _UNSEEN)]
     is_cut = len(item.pairs) > _MOST_VALUES
-    flags |= OFFER * (not is_cut and any(_is_one_of(_OFFERS, each.name) for each in shown))
+    is_offer = any(_is_one_of(_OFFERS, each.name) for each in shown)
+    is_offer = is_offer or (item.is_named and len({each.name for each in shown}) > 1)
+    flags |= OFFER * (not is_cut and is_offer)
     is_told = (text and not is_part) or item.is_row or is_cut
     if not is_told and (name := _parts(shown, page)):  # in order, each as often as it is there
         flags |= PARTS

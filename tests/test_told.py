@@ -44,6 +44,26 @@ def test_a_changed_field_makes_a_known_page_changed_whatever_its_text() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "item", "reason"),
+    [
+        (("club", "born"), {"club": "Kelder", "born": "4 May"}, "unchanged"),
+        (("club", "born"), {"club": "Kelder"}, "changed"),
+        (("club",), {"club": "Kelder", "born": "4 May"}, "changed"),
+        ((), {"club": "Kelder", "born": "4 May"}, "changed"),
+        (("club", "born"), {"club": "Kelder", "born": "5 May"}, "changed"),
+    ],
+)
+def test_two_named_fields_decide_what_of_a_known_page_has_changed(
+    fields: tuple[str, ...], item: dict[str, Any], reason: str
+) -> None:
+    with Judge(options=Options(item_fields=fields)) as judge:
+        judge.judge(
+            A, f"{SHOE}<p>Kelder, 4 May", {**item, "born": "4 May"} if "born" in item else item
+        )
+        assert judge.judge(A, f"{OTHER}<p>Kelder, {item.get('born')}", item).reason == reason
+
+
 def test_a_verdict_names_what_of_a_known_page_has_changed() -> None:
     def changed(*visits: tuple[str, dict[str, Any]]) -> tuple[str, ...]:
         with Judge(options=Options()) as judge:
