@@ -361,6 +361,10 @@ class Options:
         if self.weights == "jieba-tfidf" and self.ngrams != (1,):
             rule = "with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)"
             yield f"SIMHASH_NGRAMS is {self.ngrams}; {rule}"
+        begins = {name[0] for name in self.item_fields or ()}
+        if "-" in begins and not begins <= {"-", "+"}:
+            rule = "a name without a sign leaves out all others, so none may have a minus"
+            yield f"SIMHASH_ITEM_FIELDS is {self.item_fields}; {rule}"
         if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
             rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"
             yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"

@@ -166,6 +166,11 @@ def test_another_table_of_simplified_characters_is_another_stamp(
             {"weights": "jieba-tfidf"},
             "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)",
         ),
+        (
+            {"item_fields": "price, -color"},
+            "SIMHASH_ITEM_FIELDS is ('-color', 'price'); a name without a sign leaves out all "
+            "others, so none may have a minus",
+        ),
     ],
 )
 def test_options_that_do_not_go_together_are_named(given: dict[str, Any], fault: str) -> None:
