@@ -78,7 +78,7 @@ ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_MOST_LINKED = 60  # bytes of a link's words, within a sentence
+_BLANKS = re.compile("[ \t\r]+")
 _MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
@@ -375,7 +375,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
 
     Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
     with a stop: what is scraped of copies often begins with a byline or ends with a link. Of one
-    that a selector glues to a byline what stands on the page counts, see `_shown_of`. Then the
+    that a selector glues to a byline the line of the page counts, see `_shown_of`. Then the
     cells of tables beside the article, without counters, and whether most of what is found stands
     elsewhere: beside the article, or unseen.
     """
@@ -383,12 +383,12 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     beside: list[bytes] = []
     facts: list[str] = []
     doubtful: list[tuple[int, bytes, str]] = []
-    place = scanned = elsewhere = 0
+    place = scanned = asked_for = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
     said[:_DATELINES] = [_without_dateline(each) for each in said[:_DATELINES]]
     packed = on_page.unspaced("\n".join(said)).split(b"\n")
     for sentence, spaced in zip(packed, said, strict=False):
-        size, told = len(sentence), sentence
+        size = len(sentence)
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
         facts += [spaced] * (sentence in page.facts)
@@ -398,9 +398,10 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
             place = at if is_shown else place
         if not is_shown:
             doubtful.append((size, sentence, spaced))
-            if counts and scanned < on_page.MOST_SCANNED:
-                scanned += size.bit_length() * len(shown)
-                told, is_shown = _shown_of(sentence, spaced, shown)
+            if counts and asked_for < on_page.MOST_SCANNED:
+                asked_for += size.bit_length() * len(shown)
+                if tail := _shown_of(sentence, spaced, page):
+                    found[crc32(tail) & BLOCK_BITS] = MAIN
         else:
             place += size
             scanned += len(aside)
@@ -409,7 +410,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
                 if page.has_elsewhere(sentence, spaced):
                     elsewhere += size
                     beside += [sentence] * counts
-        found[crc32(told) & BLOCK_BITS] = MAIN * (is_shown and counts)
+        found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
@@ -420,20 +421,13 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
 
 
-def _shown_of(sentence: bytes, spaced: str, shown: bytes) -> tuple[bytes, bool]:
-    """What a page shows of a sentence behind other words, if it is most of it; and whether it is.
-
-    All of it, if the rest stands just before: a selector has left a link's words out.
-    """
-    words = spaced.split()  # its places in bytes, of Chinese too
-    starts = list(accumulate((len(word.encode("utf-8", "replace")) for word in words), initial=0))
-    first = bisect_left(starts, True, key=lambda start: sentence[start:] in shown)
-    rest, begin = sentence[starts[first] :], sentence[: starts[first]]
-    if 2 * len(rest) <= len(sentence):
-        return sentence, False
-    at = shown.find(rest)
-    is_whole = shown.find(begin, max(0, at - len(begin) - _MOST_LINKED), at) >= 0
-    return (sentence if is_whole else rest), True
+def _shown_of(sentence: bytes, spaced: str, page: on_page.Page) -> bytes:
+    """The most of a sentence, by words, with which a line of the page begins; b"" if under half."""
+    words = on_page.unspaced(_BLANKS.sub("\n", spaced)).split(b"\n")
+    starts = list(accumulate(map(len, words), initial=0))
+    first = bisect_left(starts, True, key=lambda start: sentence[start:] in page.shown)
+    rest = sentence[starts[first] :]
+    return rest if 2 * len(rest) > len(sentence) and b"\n" + rest in page.lines else b""
 
 
 def _without_dateline(sentence: str) -> str:

@@ -258,7 +258,12 @@ class Page:
     @cached_property
     def shown(self) -> bytes:
         """All that is visible, see `unspaced`, in one line."""
-        return unspaced("".join(each.text for each in self._shown)).replace(b"\n", b"")
+        return self.lines.replace(b"\n", b"")
+
+    @cached_property
+    def lines(self) -> bytes:
+        """The same in lines, each behind its break."""
+        return unspaced("".join(f"\n{each.text}" for each in self._shown))
 
     @cached_property
     def beside(self) -> bytes:

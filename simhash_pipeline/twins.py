@@ -175,13 +175,14 @@ class Pair(NamedTuple):
     def new_sentences(self) -> frozenset[int] | None:
         """Those of its item's text that the other item's lacks; None if that says nothing.
 
-        In one structure of a site `_two_texts_were_scraped` decides.
+        In one structure of a site `_two_texts_were_scraped` decides. One text, of which two
+        selectors join the words otherwise, has other sentences, and none is new.
         """
         mine, others = self.page.item_sentences, self.other.item_sentences
         bits = structure_bits(self.page.structure, self.other.structure)
         if not (mine and others) or (self.of_one_site and bits <= SAME_FIELDS_BITS):
             return None
-        return new_sentences(mine, others)
+        return frozenset() if self.item_texts_are_equal() else new_sentences(mine, others)
 
     def _has_news(self) -> bool:
         """Whether one of its new sentences counts.
