@@ -470,24 +470,42 @@ def test_a_dateline_is_no_new_sentence(begin: str, is_out: bool) -> None:
             assert _judged(judge, n, FRAME, story).dropped is not (is_out and n == 9)
 
 
-@pytest.mark.parametrize("lead", [STORY[0], STORY[0].replace(" hall", " <a href=/hall>hall</a>")])
 @pytest.mark.parametrize("css", ["article p::text", "article ::text"])
-@pytest.mark.parametrize("old", ["", "ships"])
-def test_a_sentence_glued_to_a_byline_or_without_a_link_counts(
-    lead: str, css: str, old: str
-) -> None:
+@pytest.mark.parametrize(("old", "new"), [("", ""), ("ships", "boats"), ("20", "21")])
+def test_a_sentence_that_is_glued_to_a_byline_counts(css: str, old: str, new: str) -> None:
     body = "".join(f"<p>{text}</p>" for text in STORY[1:])
-    by = "" if "<a" in lead and css.endswith("p::text") else "<p>By <b>Ann Ford</b></p>"
 
-    def judged(judge: Judge, url: str, frame: str) -> bool:
-        new = lead.replace(old, f"new {old}") if old and "print" not in url else lead
-        html = frame.format(f"<article>{by}<p>{new}</p>{body}</article>")
+    def judged(judge: Judge, url: str, frame: str, lead: str) -> bool:
+        html = frame.format(f"<article><p>By <b>Ann Ford</b></p><p>{lead}</p>{body}</article>")
         text = " ".join(scrapy.Selector(text=html).css(css).getall())
         return judge.judge(url, html, {"text": text}).dropped
 
     with Judge() as judge:
-        assert not judged(judge, "http://a.example/print/1", PRINTED)
-        assert judged(judge, "http://a.example/new-1", FRAME) is not bool(old)
+        assert not judged(judge, "http://a.example/print/1", PRINTED, STORY[0])
+        lead = STORY[0].replace(old, new)
+        assert judged(judge, "http://a.example/new-1", FRAME, lead) is (old == new)
+
+
+@pytest.mark.parametrize("blank", ["\u2028", "\x0b", "\x1c", "\x85", "\t", "\r"])
+def test_a_sentence_that_no_page_shows_may_have_any_blanks(blank: str) -> None:
+    html = FRAME.format("".join(f"<p>{text}" for text in STORY))
+    text = f"{' '.join(STORY)} Nowhere{blank}to be seen, said{blank}the pilot!"
+    with Judge() as judge:
+        assert not judge.judge("http://a.example/1", html, {"text": text}).dropped
+
+
+def test_words_that_selectors_join_otherwise_are_no_new_sentences() -> None:
+    """The first text is the second one without the blanks between the paragraphs."""
+    with Judge() as judge:
+        for n in range(12):
+            story = [text.replace("hall", f"house {n}{n}, hall") for text in STORY]
+            for path, frame, sign in (("print", PRINTED, ""), ("a", FRAME, " ")):
+                html = frame.format("<p>By Ann Ford</p>" + "".join(f"<p>{x}</p>" for x in story))
+                item = {"text": sign.join(["By Ann Ford", *story])}
+                judge.judge(f"http://a.example/{path}/{n}", html, item)
+            judge.memory = RunMemory(None)
+        story.append("The museum closed an hour after this report appeared, said its director.")
+        assert not _judged(judge, 99, FRAME, story).dropped
 
 
 def test_bylines_and_links_of_a_text_are_no_sentences() -> None:
