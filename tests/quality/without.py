@@ -94,7 +94,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "facts of two scraped texts": ("facts_differ", _no),
     "two scraped texts": ("Pair._two_texts_were_scraped", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
-    "of a glued sentence what stands on the page": ("_shown_of", lambda one, *_: (one, False)),
+    "of a glued sentence what stands on the page": ("_shown_of", lambda *_: b""),
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
     "an item with a price says what its thing is": ("OFFER", 0),
     "the posts of a thread say what it is": ("PARTS", 0),
