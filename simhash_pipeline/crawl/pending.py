@@ -139,9 +139,7 @@ class PendingItems:
         return _callback_of(response) in self._list_callbacks
 
     def of_response(self, response: Response) -> ResponseItems:
-        if (items := self._responses.get(response)) is None:
-            items = self._responses[response] = ResponseItems()
-        return items
+        return self._responses.setdefault(response, ResponseItems())
 
     async def all_done(self, response: Response) -> bool:
         """Wait until every item of the response was scraped, dropped or failed.
