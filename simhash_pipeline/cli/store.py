@@ -78,21 +78,20 @@ def _text(value: object) -> str:
 
 
 def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
-    pages, thin, file = 0, 0, store_file(named.url)
+    thin, file = 0, store_file(named.url)
     files = [] if file is None else [file, Path(f"{file}-wal")]
     namespaces = Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
-        pages += 1
         thin += page.content is None
         namespaces[page.namespace] += 1
         oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
     return {
-        "pages": pages,
+        "pages": namespaces.total(),
         "thin": thin,
         "namespaces": dict(namespaces.most_common()),
-        "first_seen": iso(oldest) if pages else None,
-        "seen_at": iso(newest) if pages else None,
+        "first_seen": iso(oldest) if namespaces else None,
+        "seen_at": iso(newest) if namespaces else None,
         "texts": sum(1 for _ in progress(store.texts(), "texts")),
         "bytes": sum(one.stat().st_size for one in files if one.exists()) if files else None,
         "made_with": store.made_with(),
