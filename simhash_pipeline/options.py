@@ -372,11 +372,8 @@ class Options:
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> "Options":
         """Options from the SIMHASH_* entries of Scrapy's settings; an unknown name is a fault."""
-        given = {
-            name.removeprefix(PREFIX).lower(): settings[name]
-            for name in settings
-            if name.startswith(PREFIX)
-        }
+        names = [name for name in settings if name.startswith(PREFIX)]
+        given = {name.removeprefix(PREFIX).lower(): settings[name] for name in names}
         known = [field.name for field in dataclasses.fields(cls)]
         faults = [_unknown(name, known) for name in given if name not in known]
         try:
