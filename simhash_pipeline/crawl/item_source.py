@@ -58,9 +58,7 @@ def _found(
         return _joined(item_source(adapter, options, own), response)
     if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
         return source_from_response(response)._replace(is_response=True)
-    if held is None:
-        return None
-    return item_source(adapter, options)  # PageError, unless it is empty
+    return None if held is None else item_source(adapter, options)  # PageError, unless it is empty
 
 
 def _joined(source: Source, response: Response | None) -> Source:

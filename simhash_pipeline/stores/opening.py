@@ -111,6 +111,4 @@ def url_of_store(url_or_path: str) -> str:
 
 def store_file(url: str) -> Path | None:
     """The SQLite file of a store's URL; None for another kind of store."""
-    if not url.startswith(SQLITE):
-        return None
-    return Path(store_place(url).url.removeprefix(SQLITE))
+    return Path(store_place(url).url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
