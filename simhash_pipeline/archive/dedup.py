@@ -177,8 +177,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path, log: DropL
     with parts.workers() as pool:
         written = reading.parts(pool)
         if job.keep == "first":  # one judge follows the readers
-            rows = parts.judgeable(written)
-            for _, drops in parts.judge_batches(rows, folder, job.options, log):
+            for _, drops in parts.judge_batches(parts.judgeable(written), folder, job.options, log):
                 reading.dropped += drops
         deque(written, maxlen=0)
         _refuse_nothing(job, inputs, reading)
@@ -308,10 +307,9 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         SELECT namespace, key AS url, title, text, first_seen AS kept_at
         FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
     """)
-    texts = (PageText(**row) for row in rows if options.keep_text)
     with open_store(url) as store, SqliteStore(engine.folder / parts.KEPT_STORE) as kept:
         store.stamp(stamp_for(options))
         for repeated_text in kept.all_repeated_text():
             store.put_repeated_text(*repeated_text)
         store.insert_many(kept.pages())
-        store.keep_texts(texts)
+        store.keep_texts(PageText(**row) for row in rows if options.keep_text)

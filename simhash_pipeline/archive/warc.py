@@ -235,8 +235,7 @@ def _next_beginning(data: _Bytes, start: int) -> int:
 
 def _holds_record(data: _Bytes, member: int) -> bool:
     try:
-        packed = data.read(member, 512)
-        first = zlib.decompressobj(_GZIP_BITS).decompress(packed, len(BEGINNING))
+        first = zlib.decompressobj(_GZIP_BITS).decompress(data.read(member, 512), len(BEGINNING))
     except zlib.error:
         return False
     return first == BEGINNING

@@ -162,10 +162,9 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield Grid(rows, right=(1,), indent=2)
     if len(summary.runs) > 1:
         heading = f"Run (--run takes an id; the last {SHOWN_RUNS} at most)"
-        runs = [*summary.runs.values()][-SHOWN_RUNS:]
         rows = [
             (one.run[:8], one.spider, f"{minute(one.first)} UTC", counted(one.drops, "drop"))
-            for one in runs
+            for one in [*summary.runs.values()][-SHOWN_RUNS:]
         ]
         yield from ("", heading, Grid(rows, right=(3,), indent=2))
 

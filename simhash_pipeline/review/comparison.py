@@ -50,8 +50,7 @@ def verdict_on(
     """
     with open_store("memory:") as alone:
         for host in (page.host, other.host, copies_on(page.site, other.site)):
-            repeated_text = store.repeated_text(page.namespace, host)
-            alone.put_repeated_text(page.namespace, host, repeated_text)
+            alone.put_repeated_text(page.namespace, host, store.repeated_text(page.namespace, host))
         judge = Judge(alone, options)
         judge.judge_stored(other)
         return judge.judge_stored(page, names=by_bytes(names))
