@@ -52,8 +52,7 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         head = re.split("[\r\n]", lines, maxsplit=1)[0]
         mark = next((mark for mark in ";\t" if mark in head), ",")
         sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
-        missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
-        if missing:
+        if missing := {"answer", "twin_url", "url"} - set(sheet.fieldnames or ()):
             raise SimhashError(f"{path} is not a CSV sheet of answers: no column {min(missing)!r}")
         return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:

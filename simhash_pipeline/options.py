@@ -72,8 +72,7 @@ def _added(value: Any) -> dict[str, str]:
 
 def age_secs(text: str) -> int:
     """Seconds of an age such as 30m, 2h or 90d; ValueError for anything else."""
-    age = re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)
-    if age is None:
+    if (age := re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)) is None:
         raise ValueError(text)
     return int(age[1]) * _SECS[age[2]]
 

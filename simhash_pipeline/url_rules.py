@@ -143,8 +143,7 @@ def _merged(stories: Mapping[str, str], rule: UrlRule) -> list[Pair]:
     first: dict[str, str] = {}
     merged = []
     for url, story in stories.items():
-        new = rule.applied(url)
-        if new != url:
+        if (new := rule.applied(url)) != url:
             other = new if new in stories else first.setdefault(new, url)
             if stories[other] != story:
                 merged.append((other, url))

@@ -118,8 +118,7 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     """The items of one JSON array; EOFError if it has no end, as after a crawl that was killed."""
     read = codecs.getreader("utf-8-sig")(file, "surrogateescape").read
     text = read(_ARRAY_CHARS)
-    begins = _ARRAY_BEGINS.match(text)
-    if begins is None:
+    if (begins := _ARRAY_BEGINS.match(text)) is None:
         raise ArchiveError(f"{path} must be one JSON array; name a file of JSON Lines .jsonl")
     at = begins.end()
     while True:
@@ -159,8 +158,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
 
     rows = csv.reader(map(text_of, enumerate(pieces(file))))
     try:
-        names = next(rows, [])
-        if not names:
+        if not (names := next(rows, [])):
             raise csv.Error("it is empty")
     except csv.Error as error:
         raise ArchiveError(f"{path} has no header: {error}") from error

@@ -122,8 +122,7 @@ class WarcFile:
 
     def _records(self) -> Iterator[tuple[Record, int, int]]:
         """The records, each with its first byte and that behind its last."""
-        size = self.path.stat().st_size
-        if not size:
+        if not (size := self.path.stat().st_size):
             return
         with self.path.open("rb") as file:
             data = _Bytes(file, size)

@@ -89,8 +89,7 @@ class Command:
 
     def store(self) -> NamedStore:
         """The named store or the only one, which is reported on stderr; UsageError for several."""
-        found = self.stores()
-        if len(found) > 1:
+        if len(found := self.stores()) > 1:
             names = ", ".join(shlex.quote(one.name) for one in found)
             raise UsageError(f"there are {len(found)} stores here; name one by --store: {names}")
         if not (self.arguments.store or self.arguments.spider):
@@ -130,8 +129,7 @@ class Command:
 
     def log(self) -> Path:
         """The newest of `logs`, which is reported on stderr if there are several."""
-        logs = self.logs()
-        if len(logs) == 1:
+        if len(logs := self.logs()) == 1:
             return logs[0]
         newest = max(logs, key=lambda log: log.stat().st_mtime_ns)
         shown = printable(f"log: {shown_path(newest)}, the newest of {len(logs)}")
@@ -147,8 +145,7 @@ class Command:
         if named is not None:
             log = Path(f"{named}{LOG_SUFFIX}")
             return [log if log.exists() else Path(named)]
-        set_to = self.options.drop_log
-        if set_to is None:
+        if (set_to := self.options.drop_log) is None:
             raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
         if set_to != "auto":
             return [Path(set_to)]

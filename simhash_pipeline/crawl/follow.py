@@ -86,8 +86,7 @@ class FollowMiddleware:
         return requests
 
     def _is_trap(self, host: str, response: Response) -> bool:
-        budget = self._options.trap_budget
-        if budget is None or self._without_news[host] < budget:
+        if (budget := self._options.trap_budget) is None or self._without_news[host] < budget:
             return False
         if host not in self._warned:
             self._warned.add(host)

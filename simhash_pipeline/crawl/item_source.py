@@ -82,8 +82,7 @@ def source_from_response(response: Response) -> Source:
 
 def _address_of(response: Response) -> str:
     """Its URL, with what else chose the page: a script's route, or a digest of the body sent."""
-    request = response.request
-    if request is None or "#" in response.url:
+    if (request := response.request) is None or "#" in response.url:
         return response.url
     if request.body:
         return f"{response.url}#!/{request.method}/{hash_of(request.body).hex()}"

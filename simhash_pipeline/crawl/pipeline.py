@@ -75,8 +75,7 @@ class SimhashPipeline:
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
-        spider = crawler.spider
-        if spider is None:
+        if (spider := crawler.spider) is None:
             raise RuntimeError("the crawler has no spider yet")
         self._crawler = crawler
         self._options = options
@@ -189,8 +188,7 @@ class SimhashPipeline:
             opts_out = response is not None and response.meta.get(OPT_OUT) is False
             if opts_out or adapter.get(OPT_OUT) is False:
                 return
-            source = find_page(adapter, response, self._options)
-            if source is None:
+            if (source := find_page(adapter, response, self._options)) is None:
                 self._stats.count("not_judged")
                 return
             url = source.url

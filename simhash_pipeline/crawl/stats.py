@@ -167,8 +167,7 @@ class CrawlStats:
         """Once for a page, however many items it has."""
         if verdict.reason in ("error page", "unchanged"):  # there may be any number of them
             return
-        page = self._magnets.add(verdict.url, verdict.twin_url)
-        if page is None:
+        if (page := self._magnets.add(verdict.url, verdict.twin_url)) is None:
             return
         self.count("drop_magnets")
         if self._counts["drop_magnets"] <= _MAGNETS_WARNED:

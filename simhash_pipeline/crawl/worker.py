@@ -147,8 +147,7 @@ class JudgeWorker:
         """Judge a further item of a kept page; the same unless another page gave that very row."""
 
         def judged_row() -> JudgedPage:
-            verdict = self._judge.judge_row(source.url, judged.page, said)
-            if verdict is None:
+            if (verdict := self._judge.judge_row(source.url, judged.page, said)) is None:
                 return judged
             verdict = dataclasses.replace(verdict, row=in_words(source))
             return dataclasses.replace(judged, verdict=verdict, said=said)

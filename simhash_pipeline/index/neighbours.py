@@ -146,8 +146,7 @@ class FingerprintIndex:
     def numbers_of(self, value: int) -> Iterator[int]:
         """The numbers it was stored with, in that order; none when it is not stored."""
         packed, key = packed_bits(value), self._keys(value)[0]
-        start = position(self._buckets[key], packed)
-        if start >= 0:
+        if (start := position(self._buckets[key], packed)) >= 0:
             first = start // SIZE * NUMBER_SIZE
             yield int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
             yield from self._further.get(value, ())

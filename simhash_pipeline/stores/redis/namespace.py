@@ -169,8 +169,7 @@ class RedisNamespace:
         self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
 
     def _committed(self, view: "RedisView", action: Action, page: StoredPage) -> bool:
-        own = view.own
-        if own is not None and own.page.url != page.url:  # two URLs of one id
+        if (own := view.own) is not None and own.page.url != page.url:  # two URLs of one id
             return True
         if action is Action.RENEW and own is not None and own not in view.dead:
             new = layout.changed(own, seen_at=max(own.page.seen_at, page.seen_at))

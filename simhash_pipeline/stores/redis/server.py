@@ -104,8 +104,7 @@ class Server:
         give_up, wait_secs, loads = 0.0, FIRST_WAIT_SECS, 0
         while True:
             replies = self._replies(commands) if commands else []
-            fault = _worst(replies)
-            if fault is None:
+            if (fault := _worst(replies)) is None:
                 self._gone_until = 0.0
                 return replies
             if isinstance(fault, exceptions.NoScriptError) and loads < SCRIPT_LOADS:
@@ -204,8 +203,7 @@ class Server:
                 node.script_load(script.text)
 
     def _primaries(self) -> list[Redis]:
-        client = self._client
-        if isinstance(client, Redis):
+        if isinstance(client := self._client, Redis):
             return [client]
         return [client.get_redis_connection(node) for node in client.get_primaries()]
 

@@ -147,8 +147,7 @@ class SqliteStore(Store):
 
     def confirm(self, namespace: str, url: str) -> None:
         with self._access:
-            page_id = self._unconfirmed.pop((namespace, url), None)
-            if page_id is not None:
+            if (page_id := self._unconfirmed.pop((namespace, url), None)) is not None:
                 self._confirmed.append((page_id,))
 
     def flush(self) -> None:
