@@ -128,6 +128,7 @@ class Server:
             wait_secs = min(2 * wait_secs, LONGEST_WAIT_SECS)
 
     def ask(self, *command: bytes | str | int) -> Any:
+        """The reply to one command."""
         return self.run([command])[0]
 
     def scan(self, key: bytes, at_a_time: int) -> Iterator[dict[bytes, bytes]]:
