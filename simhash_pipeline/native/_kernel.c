@@ -807,22 +807,20 @@ static int is_parting(uint8_t c) {
     return c < 64 ? 0x8FFFF387FFFFFFFFull >> c & 1 : c == '[' || c == ']' || c == '|';
 }
 
-/* A bit for how a word of a set begins, by three letters and its length: most words of a text begin otherwise. And
- * which characters begin a counter in scripts without spaces: one without a number, or with one. */
+/* A bit for how a word of a set begins, by three letters and its length: most words of a text begin otherwise. And the
+ * letters of scripts without spaces: first ones of days, and of all counters; second ones; those that are enough. */
 static PyObject *begun;
-static uint64_t begins[1 << 9], unspaced[2][BMP / 64];
+static uint64_t begins[1 << 9], unspaced[4][BMP / 64];
 static int begin_of(const uint8_t *word, Py_ssize_t size) {
     int rest = (size > 1 ? word[1] & 31 : 0) << 5 | (size > 2 ? word[2] & 31 : 0);
     return ((word[0] & 31) << 10 | rest) ^ (int)(size & 31) << 3;
 }
 
-static int note_begins(PyObject *words, PyObject *firsts[2]) {
+static int note_begins(PyObject *words, PyObject *letters[4]) {
     PyObject *each = PyObject_GetIter(words), *word;
-    memset(begins, 0, sizeof begins);
-    memset(unspaced, 0, sizeof unspaced);
-    for (int set = 0; set < 2; set++)
-        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(firsts[set]); i++) {
-            Py_UCS4 c = PyUnicode_READ_CHAR(firsts[set], i) & (BMP - 1);
+    for (int set = 0; set < 4; set++)
+        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(letters[set]); i++) {
+            Py_UCS4 c = PyUnicode_READ_CHAR(letters[set], i) & (BMP - 1);
             unspaced[set][c >> 6] |= 1ull << (c & 63);
         }
     while (each != NULL && (word = PyIter_Next(each)) != NULL) {
@@ -838,14 +836,16 @@ static int note_begins(PyObject *words, PyObject *firsts[2]) {
 
 /* Whether a set, or a part of it, has these small letters; -1 with an exception. */
 static int has_word(PyObject *words, const uint8_t *letters, Py_ssize_t size) {
-    PyObject *word;
     int found, begin = begin_of(letters, size);
     if (!(begins[begin >> 6] >> (begin & 63) & 1)) return 0;
-    word = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, letters, size);
+    PyObject *word = PyUnicode_FromKindAndData(PyUnicode_1BYTE_KIND, letters, size);
     found = word == NULL ? -1 : PySet_Contains(words, word);
     Py_XDECREF(word);
     return found;
 }
+
+static int is_unspaced(Py_UCS4 c) { return c < BMP && kinds[c] & (IS_HAN | IS_UNSPACED); }
+static int has_letter(int set, Py_UCS4 c) { return unspaced[set][c >> 6] >> (c & 63) & 1; }
 
 /* counters._has_word, but that a letter of another script with spaces than Latin may be one's. */
 static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
@@ -858,8 +858,8 @@ static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
     for (Py_ssize_t i = 0; i <= length && !found; i++) {
         Py_UCS4 c = text[i];
         if (c >= 128 && Py_UNICODE_ISALNUM(c)) {
-            int is_unspaced = c < BMP && kinds[c] & (IS_HAN | IS_UNSPACED);
-            found = !is_unspaced || (unspaced[is_numbered][c >> 6] >> (c & 63) & 1);
+            int is_second = !is_unspaced(text[i + 1]) || has_letter(2, text[i + 1]);
+            found = !is_unspaced(c) || has_letter(3, c) || (has_letter(is_numbered, c) && is_second);
         } else if (c >= 128 || is_parting((uint8_t)c)) {
             if (size && is_word) found = has_word(is_numbered ? words : days, letters, size);
             is_word = 1;
@@ -873,14 +873,14 @@ static int may_lose_counter(PyObject *line, PyObject *words, PyObject *days) {
 }
 
 static PyObject *doubtful(PyObject *module, PyObject *args) {
-    PyObject *lines, *words, *days, *firsts[2], *found;
+    PyObject *lines, *words, *days, *letters[4], *found;
     Py_ssize_t most;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!nO!O!UU", &PyList_Type, &lines, &most, &PySet_Type, &words, &PySet_Type, &days,
-                          &firsts[0], &firsts[1]))
+    if (!PyArg_ParseTuple(args, "O!nO!O!UUUU", &PyList_Type, &lines, &most, &PySet_Type, &days, &PySet_Type, &words,
+                          &letters[0], &letters[1], &letters[2], &letters[3]))
         return NULL;
     if (most > LINE_ROOM) return PyErr_Format(PyExc_ValueError, "a line has up to %d", LINE_ROOM);
-    if (begun != words && !note_begins(words, firsts)) return NULL;
+    if (begun != words && !note_begins(words, letters)) return NULL;
     found = PyList_New(0);
     for (Py_ssize_t i = 0; found != NULL && i < PyList_GET_SIZE(lines); i++) {
         PyObject *line = PyList_GET_ITEM(lines, i), *place;
@@ -941,7 +941,7 @@ static PyMethodDef functions[] = {
     {"sketch", sketch, METH_VARARGS, "sketch(hashes, size): 128 bits; None without an n-gram."},
     {"spelled", spelled, METH_VARARGS, "spelled(text, table): folded so; None if a character depends on others."},
     {"sentences", sentences, METH_VARARGS, "sentences(text, stops): as fingerprint.py's sentences."},
-    {"doubtful", doubtful, METH_VARARGS, "doubtful(lines, max_line, words, days, their first Han): places of lines."},
+    {"doubtful", doubtful, METH_VARARGS, "doubtful(lines, max_line, words of days, of all, Han in four sets): places of lines."},
     {"places", places, METH_VARARGS, "places(words, kinds, text, rest, most): as titles.py's _places."},
     {"sample", sample, METH_VARARGS, "sample(text, masks, mains, window, taken): the sample, hashes of its blocks."},
     {"kept_sample", kept_sample, METH_VARARGS, "kept_sample(sample, repeated, most): packed; None if it was already."},

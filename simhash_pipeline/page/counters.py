@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from simhash_pipeline import native
 from simhash_pipeline.page.folding import MARKS, STOPS
+from simhash_pipeline.page.han import HAN
 from simhash_pipeline.page.segment import UNSPACED
 
 MAX_LINE = 90  # characters of a line with counters; longer ones are text
@@ -37,6 +38,7 @@ _ASCII_TOKEN = re.compile(  # the same, three times as fast
     _NUMBER + r"(?:[km](?![a-zA-Z]|\s+ago\b))?|[a-zA-Z]+|[^\w\s\x1c-\x1f:().]", re.ASCII
 )
 _SCORE = re.compile(r"\d+[.,]\d\d?")  # as in "Reviews: 4.6", which counts none
+_HAN_PAIR = re.compile(f"[{HAN}]{{2}}(?![{HAN}])")
 _UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 # Of "1 day 3 hours ago" what is left out.
 _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
@@ -54,7 +56,7 @@ def doubtful(lines: list[str]) -> list[int]:
     if native.kernel is None:
         return [at for at, line in enumerate(lines) if len(line) <= MAX_LINE and _has_word(line)]
     keys = _keys()
-    return native.kernel.doubtful(lines, MAX_LINE, keys.words, keys.days, *keys.firsts)
+    return native.kernel.doubtful(lines, MAX_LINE, *keys.words, *keys.of_kernel)
 
 
 @lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
@@ -66,9 +68,9 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     hours ago". Above its first paragraph one goes that ends the line behind a comma, as in "By our
     staff, 5 hours ago."
     """
-    if len(line) > MAX_LINE or not _has_word(line):
+    if len(line) > MAX_LINE or not _has_word(line) or not (found := [*_said(line)]):
         return line
-    left, counters, before, name = _counted_out(line)
+    left, counters, before, name = _counted_out(line, found)
     is_said = is_sentence(line)
     if not is_main or (counters > 1 and not is_said) or not _LETTER.search(left):
         return left
@@ -87,20 +89,19 @@ def _has_word(line: str) -> bool:
     is_numbered = _DIGIT.search(line) is not None
     spaced = lower.encode("utf-8", "surrogatepass").translate(_SPACES)  # as bytes: ten times faster
     said = spaced.decode("utf-8", "surrogatepass").split()
-    if not (keys.words if is_numbered else keys.days).isdisjoint(said):
+    if not keys.words[is_numbered].isdisjoint(said):
         return True
-    unspaced = keys.characters if is_numbered else keys.unspaced_days
-    return not line.isascii() and unspaced.search(lower) is not None
+    return not line.isascii() and keys.letters[is_numbered].search(lower) is not None
 
 
-def _counted_out(line: str) -> tuple[str, int, str, str]:
+def _counted_out(line: str, found: list[tuple[int, int, str]]) -> tuple[str, int, str, str]:
     """What is left of a line without its counters, and how many hold a number; all of it again.
 
     Or, in the third place, what is before a counter that ends the line behind a mark. And the name
     beside an age that begins or ends the line, if that may be one, or "".
     """
     left, name, end, numbers, before = "", "", 0, 0, line
-    for start, stop, kind in [*_said(line)]:
+    for start, stop, kind in found:
         left += line[end:start]
         numbers += any(map(str.isdigit, line[start:stop]))
         head, tail = line[:start], line[stop:]
@@ -182,11 +183,9 @@ class _Keys(NamedTuple):
     """What counters.txt knows."""
 
     kinds: dict[str, str]  # by the tokens in a row; age, count or day
-    words: set[str]  # the longest of each
-    days: set[str]  # the same of days without a number
-    characters: re.Pattern[str]  # the first of each, of scripts without spaces
-    unspaced_days: re.Pattern[str]
-    firsts: tuple[str, str]  # the first of those days, and of all
+    words: tuple[set[str], set[str]]  # the longest of each day without a number, and of all
+    letters: tuple[re.Pattern[str], re.Pattern[str]]  # two in a row, of scripts without spaces
+    of_kernel: list[str]  # the first of those of days, and of all; the second; those alone
     begins: set[str]  # of the texts of `kinds`, by one token, two and all
     magnitudes: set[str]
 
@@ -194,7 +193,8 @@ class _Keys(NamedTuple):
 @cache
 def _keys() -> _Keys:
     kinds: dict[str, str] = {}
-    words, days, characters, begins, unspaced = set(), set(), set(), set(), []
+    words: tuple[set[str], set[str]] = set(), set()
+    pairs, begins = (set[str](), set[str]()), set[str]()
     *lines, magnitudes = _WORDS.splitlines()
     for line in lines:
         kind, _, forms = line.partition(": ")
@@ -209,13 +209,15 @@ def _keys() -> _Keys:
                 rows = [["#", *tokens], [*tokens, "#"], ["#", *tokens, "#"]]
             kinds |= dict.fromkeys(map("".join, rows), kind.split()[0])
             begins |= {begin for row in rows for begin in accumulate(row)}
-            if _UNSPACED.match(word):
-                characters.add(word[0])
-                unspaced += [form] * is_day
-            else:
-                words.add(word)
-                days |= {word} if is_day else set()
-    unspaced_days, first = re.compile("|".join(unspaced)), re.compile(f"[{''.join(characters)}]")
+            if is_unspaced := _UNSPACED.match(word):
+                row = "".join(token[0] for token in tokens)
+                word = [*_HAN_PAIR.findall(row), *re.findall("[^#]{1,2}", row)][0]
+            for each in (pairs if is_unspaced else words)[0 if is_day else 1 :]:
+                each.add(word)
     of_numbers = set(magnitudes.partition(": ")[2].split("|"))
-    firsts = "".join({form[0] for form in unspaced}), "".join(characters)
-    return _Keys(kinds, words, days, first, unspaced_days, firsts, begins, of_numbers)
+    firsts = ["".join({pair[0] for pair in each if len(pair) == 2}) for each in pairs]
+    second = "".join({pair[1] for pair in pairs[1] if len(pair) == 2}) + _SKIPPED
+    alone = "".join({pair for pair in pairs[1] if len(pair) == 1})
+    day, any_two = (rf"[{first}][\s{MARKS}{_SKIPPED}]*[{second}]" for first in firsts)
+    letters = re.compile(day), re.compile(f"{any_two}|[{alone}]")
+    return _Keys(kinds, words, letters, [*firsts, second, alone], begins, of_numbers)

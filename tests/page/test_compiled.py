@@ -421,7 +421,7 @@ print("numpy" in sys.modules)
 def words_of_counters() -> tuple[st.SearchStrategy[str], st.SearchStrategy[str]]:
     keys = counters._keys()
     others = ["5", "10:12", "1,207", ",", ".", "-", "_", ":", "AGO", "an", "l'"]
-    return st.sampled_from([*sorted(keys.words), *others]), st.sampled_from(sorted(keys.kinds))
+    return st.sampled_from([*sorted(keys.words[1]), *others]), st.sampled_from(sorted(keys.kinds))
 
 
 @given(st.data())

@@ -124,6 +124,11 @@ def test_prices_and_other_numbers_stay(line: str, is_main: bool) -> None:
     assert line.rstrip(".") in left(f"{line}, 5 comments, 2 hours ago", is_main=is_main)
 
 
+@pytest.mark.parametrize("line", ["日本 (日本語)", "|1 2 3 前回 下一页|", "- Room 12, min. 3 -"])
+def test_a_line_without_a_counter_keeps_its_marks(line: str) -> None:
+    assert left(line) == spelled(line)
+
+
 @pytest.mark.parametrize(
     ("line", "later"),
     [("조회수 123회", "조회수 1,234회"), ("댓글 9개", "댓글 12개"), ("9comments", "12comments")],
