@@ -128,8 +128,7 @@ def _packed(characters: str) -> bytes:
 @cache
 def _load_dictionary(kernel: Kernel) -> None:
     """jieba's dictionary and the hidden Markov model by which it cuts what isn't in that."""
-    names = ("start", "trans", "emit")  # by state: its logarithm, those of the next, of characters
-    start, trans, emit = (han.jieba_module(f"jieba.finalseg.prob_{name}").P for name in names)
+    start, trans, emit = han.jieba_model()
     states, characters = han.STATES, folding.characters(han.HAN)
     starts = array("d", [start[state] for state in states])
     transitions = array("d", [trans[a].get(b, han.NEVER) for a in states for b in states])

@@ -7,9 +7,11 @@ import importlib
 import logging
 import re
 import warnings
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import chain
 from math import log
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +20,7 @@ HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
 NEVER = -3.14e100  # jieba's MIN_FLOAT: the logarithm for what can't happen
+_NEVER = (NEVER,) * 4
 _HAN_ALONE = re.compile(f"[{HAN}]+")
 
 
@@ -38,15 +41,15 @@ def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
 
 @lru_cache(maxsize=20_000)  # menus and boxes come again on each page; some 10 MB
 def _cut(run: str, added: tuple[UserWord, ...]) -> tuple[str, ...]:
-    """The words that `jieba.Tokenizer.cut` finds, at half the cost."""
-    is_word, by_model = jieba_tokenizer(added).FREQ.get, jieba_module("jieba.finalseg").cut
-    ends, words, place = _best_ends(run, added), list[str](), 0
+    """The words that `jieba.Tokenizer.cut` finds, at a quarter of the cost."""
+    (weight_of, _), ends, words, place = _weights(added), _best_ends(run, added), list[str](), 0
     while place <= len(run):
         begin = place
         while not ends[place]:
             place += 1
-        singles = run[begin:place]  # they stay so where the path has refused their word
-        words += by_model(singles) if place - begin > 1 and not is_word(singles) else singles
+        if begin < place:  # single characters: they stay so where the path has refused their word
+            of_run = run[begin:place]
+            words += _by_model(of_run) if place > begin + 1 and not weight_of(of_run) else of_run
         words.append(run[place : ends[place]])
         place = ends[place]
     return tuple(words[:-1])  # the last one is empty
@@ -54,22 +57,53 @@ def _cut(run: str, added: tuple[UserWord, ...]) -> tuple[str, ...]:
 
 def _best_ends(run: str, added: tuple[UserWord, ...]) -> list[int]:
     """Where the word ends that begins at each place on the best path; 0 of single characters."""
-    frequency_of, weights = jieba_tokenizer(added).FREQ.get, jieba_tokenizer(added).weights
+    weight_of, unknown = _weights(added)
     # The run's end is a place, too.
     ends, routes = [0] * len(run) + [len(run) + 1], [0.0] * (len(run) + 1)
     place, best, behind = len(run), 0.0, ""
     for character in reversed(run):
         place -= 1
-        is_word, frequency = frequency_of(character), frequency_of(character + behind)
-        best += weights[is_word]
+        is_word, weight = weight_of(character), weight_of(character + behind)
+        best += is_word or unknown
         behind, end = character, place + 2
-        while frequency is not None and end <= len(run):
-            if frequency and ((route := weights[frequency] + routes[end]) >= best or not is_word):
-                best, is_word, ends[place] = route, 1, end  # of equal ones the longer word
+        while weight is not None and end <= len(run):
+            if weight and ((route := weight + routes[end]) >= best or not is_word):
+                best, is_word, ends[place] = route, weight, end  # of equal ones the longer word
             end += 1
-            frequency = frequency_of(run[place:end])
+            weight = weight_of(run[place:end])
         routes[place] = best
     return ends
+
+
+def _by_model(run: str) -> list[str]:
+    """The words that `jieba.finalseg.cut` finds in what no word of the dictionary is in."""
+    starts, (eb, sb, bm, mm, be, me, es, ss), emitted = _model()
+    rows = [emitted.get(character, _NEVER) for character in run]
+    b, m, e, s = map(add, starts, rows[0])
+    before = []  # of each state the one before it, by its place in STATES
+    for xb, xm, xe, xs in rows[1:]:
+        b1, b2, m1, m2 = e + eb + xb, s + sb + xb, b + bm + xm, m + mm + xm
+        e1, e2, s1, s2 = b + be + xe, m + me + xe, e + es + xs, s + ss + xs
+        before.append((2 + (b2 >= b1), 0 + (m2 >= m1), 0 + (e2 >= e1), 2 + (s2 >= s1)))
+        b, m, e, s = max(b1, b2), max(m1, m2), max(e1, e2), max(s1, s2)
+    state, words = 2 + (s >= e), [run[-1]]
+    for character, states in zip(run[-2::-1], reversed(before), strict=True):
+        if state in (0, 3):  # begins a word
+            words.append(character)
+        else:
+            words[-1] = character + words[-1]
+        state = states[state]
+    return words[::-1]
+
+
+@cache
+def _model() -> tuple[list[float], list[float], dict[str, tuple[float, ...]]]:
+    """Logarithms: of each state, of two in a row, and by character of each state's."""
+    start, trans, emit = jieba_model()
+    known = {*chain.from_iterable(emit.values())}
+    emitted = {each: tuple(emit[state].get(each, NEVER) for state in STATES) for each in known}
+    in_row = [trans[a][b] for a, b in zip("ESBMBMES", "BBMMEESS", strict=True)]
+    return [start[state] for state in STATES], in_row, emitted
 
 
 def dictionary() -> bytes:
@@ -78,11 +112,23 @@ def dictionary() -> bytes:
 
 
 @cache
-def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
-    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints.
+def jieba_model() -> tuple[Any, Any, Any]:
+    """By state: its logarithm, those of the next one, those of characters."""
+    return tuple(jieba_module(f"jieba.finalseg.prob_{n}").P for n in ("start", "trans", "emit"))
 
-    (Those that it splits by `del_word` or `suggest_freq` do: jieba keeps these for all tokenizers.)
-    """
+
+@cache
+def _weights(added: tuple[UserWord, ...]) -> tuple[Callable[[str], float | None], float]:
+    """The logarithm of each word's share, 0 of what only begins words; and that of no word."""
+    tokenizer = jieba_tokenizer.__wrapped__(added)
+    total = log(tokenizer.total)
+    of = {n: log(n) - total if n else 0.0 for n in {*tokenizer.FREQ.values()}}
+    return {word: of[n] for word, n in tokenizer.FREQ.items()}.get, -total
+
+
+@cache
+def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
+    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints."""
     jieba = jieba_module("jieba")
     # jieba writes its loading to stderr by a handler of its own.
     jieba.setLogLevel(logging.WARNING)
@@ -92,8 +138,6 @@ def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
     tokenizer.initialized = True
     for word, frequency, tag in added:
         tokenizer.add_word(word, frequency, tag)
-    total = log(tokenizer.total)  # weights are by frequency, None for what is no word
-    tokenizer.weights = {n: log(n or 1) - total for n in {None, *tokenizer.FREQ.values()}}
     return tokenizer
 
 

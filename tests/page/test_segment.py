@@ -217,6 +217,7 @@ def test_no_words_are_taken_from_the_common_temporary_folder(
     planted = tmp_path / "jieba.cache"
     planted.write_bytes(marshal.dumps(({"三艘渔船在大雾中": 9**9, "三": 1}, 9**9)))
     han.jieba_tokenizer.cache_clear()
+    han._weights.cache_clear()
     found = segmenter(name, user_dict=path)("三艘渔船在大雾中安全返回港口")
     han.jieba_tokenizer.cache_clear()
     assert found == ["三艘", "渔船", "在", "大雾", "中", "安全", "返回", "港口"]
