@@ -93,7 +93,7 @@ def fingerprint(paths: list[str], way: str) -> None:
     with by_python() if way == "Python" else contextlib.nullcontext():
         fingerprinter = Fingerprinter()
         # Loads the dictionary and tables.
-        fingerprinter.fingerprint(f"<title>Über 中文</title><p>{'Über 中文港口, 3天前 ' * 100}")
+        fingerprinter.fingerprint(f"<title>Über 中文</title><p>{'Über 中文港口, 3天前杭研 ' * 100}")
         for path in paths:
             fingerprinter.fingerprint(Path(path).read_bytes())
 

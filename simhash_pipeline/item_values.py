@@ -381,7 +381,6 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     """
     found: dict[int, int] = {}
     beside: list[bytes] = []
-    facts: list[str] = []
     doubtful: list[tuple[int, bytes, str]] = []
     place = scanned = asked_for = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
@@ -391,7 +390,6 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
         size = len(sentence)
         counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
-        facts += [spaced] * (sentence in page.facts)
         if counts and not is_shown and scanned < on_page.MOST_SCANNED:
             scanned += len(shown)
             is_shown = (at := shown.find(sentence)) >= 0
@@ -417,7 +415,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    said_aside = on_page.without_counted("\n".join(facts))
+    said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
     return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
 
 

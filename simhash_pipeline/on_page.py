@@ -270,10 +270,24 @@ class Page:
         """What of it is not in the article."""
         return unspaced(folded(self._beside)).replace(b"\n", b"")
 
-    @cached_property
-    def facts(self) -> frozenset[bytes]:
-        """Of that the cells of tables."""
-        return frozenset(unspaced(folded(self._facts)).split(b"\n"))
+    def facts_in(self, lines: list[bytes]) -> list[str]:
+        """The cells of tables beside the article that stand in a text, however it is joined.
+
+        One may stand there by chance: it counts behind another, before the next, or as a line.
+        """
+        text, of_lines, found, scanned = b"".join(lines), {*lines}, list[str](), 0
+        cells, place = folded(self._facts).split("\n"), len(text)
+        packed = unspaced("\n".join(cells)).split(b"\n")
+        for spaced, cell, behind in zip(cells, packed, [*packed[1:], b""], strict=True):
+            if not text.startswith(cell, place):
+                is_asked = behind and scanned < MOST_SCANNED
+                at = text.find(cell + behind) if is_asked else -1
+                scanned += len(text)
+                place = len(text) if at < 0 else at
+            if place < len(text) or cell in of_lines:
+                found.append(spaced)
+            place += len(cell)
+        return found
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
