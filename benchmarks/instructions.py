@@ -46,6 +46,8 @@ from tests.same import by_python
 PAGES = 250
 SLOWER = 40  # times, about
 WAYS = ("parse", "compiled", "Python")
+# Each run takes the same way: numpy's threads would spin as long as others wait.
+ALIKE = {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
 CACHEGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
 
 
@@ -122,7 +124,7 @@ def counted(urls: list[str], mode: str) -> int:
         result = subprocess.run(
             [*CACHEGRIND, sys.executable, "-m", "benchmarks.instructions", "--one", mode],
             cwd=directory,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            env={**os.environ, **ALIKE},
             input="\n".join(urls),
             capture_output=True,
             text=True,

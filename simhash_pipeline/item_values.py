@@ -596,7 +596,12 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     )
     if values[0] & ROW:
         return other or lacking or b"\0"
-    asked = bytes(name for name in other + lacking if mine[name][0] & _ASKED_BIT)
+    asked = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
+    if not others[0] & TEXT:
+        known = {_without_marks(value) for value in its.values()}
+        hidden = [n for n in mine if n in lacking or (n in its and _is_unseen(its[n]))]
+        prices = (n for n in hidden if _is_shown_price(mine[n]))
+        asked += bytes(n for n in prices if _without_marks(mine[n]) not in known)
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
         return bytes(dict.fromkeys([*asked, *telling]))
@@ -609,6 +614,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
+        if not in_one_template:  # "from 227 €" and "227 Euro"
+            other = bytes(n for n in other if not _are_one_amount(mine[n], its[n]))
         is_told = len(other) > 1 or any(_tell(mine[n], its[n]) for n in other)
         other = other if in_one_template or is_told else b""
     return bytes(dict.fromkeys(asked + other + lacking))
@@ -633,10 +640,22 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
     return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
 
 
+def _are_one_amount(value: bytes, other: bytes) -> bool:
+    return value[0] & other[0] & _AMOUNT_BIT > 0 and value[3:] == other[3:] != bytes(2)
+
+
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
     marked = bytes([value[0] | _MARKS, *value[1:]])
     return marked in [_value_of([each], _MARKS) for each in (f"{_UNSEEN}false", _NOTHING)]
+
+
+def _is_shown_price(value: bytes) -> bool:
+    return value[0] & _MARKS & ~_ASKED_BIT == _OFFER_BIT | _AMOUNT_BIT
+
+
+def _without_marks(value: bytes) -> bytes:
+    return bytes([value[0] | _MARKS, *value[1:3]])
 
 
 def _is_unseen(value: bytes) -> bool:

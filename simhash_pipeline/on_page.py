@@ -71,12 +71,14 @@ _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
 _DIGITS = re.compile(r"\d+")
-_CURRENCIES = str.maketrans(
-    {"€": "eur", "£": "gbp", "$": "usd", "¥": "jpy", "₹": "inr", "₩": "krw", "₽": "rub"}
+_CURRENCIES = dict(
+    zip(
+        "€ £ $ ¥ ₹ ₩ ₽ euro pound dollar".split(), "eur gbp usd jpy inr krw rub eur gbp usd".split()
+    )
 )
 _CURRENCY = re.compile(
-    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:eur|usd|gbp|cad|aud|chf|jpy|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč"
-    r"|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|dollars?|usd|pounds?|gbp|cad|aud|chf|jpy|cny|rmb|inr"
+    r"|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
 )
 _PRICE_CHARS = 40
 _DAY_SECS = 86_400
@@ -413,13 +415,13 @@ def in_one_notation(text: str) -> str:
 
 
 def numbers_of(text: str) -> list[str]:
-    """The numbers of a short folded text, in one notation, and the letters of an amount.
+    """The numbers of a short folded text, in one notation, and the currency or unit of an amount.
 
-    1,299.00 € has 1299 and eur, seat 12a has 12 and a.
+    "from 1,299.00 €" has 1299 and eur, seat 12a has 12 and a.
     """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
-    unit = "".join(filter(str.isalpha, text.translate(_CURRENCIES))) if is_amount(text) else ""
+    unit = _currency_of(text) or ("".join(filter(str.isalpha, text)) if is_amount(text) else "")
     return [*numbers, unit] if unit else numbers
 
 
@@ -430,8 +432,15 @@ def is_amount(text: str) -> bool:
 
 def is_price(text: str) -> bool:
     """Whether it is short, and has a number and a currency."""
-    is_short = len(text) <= _PRICE_CHARS and _DIGITS.search(text) is not None
-    return is_short and _CURRENCY.search(text) is not None
+    return _currency_of(text) != ""
+
+
+def _currency_of(price: str) -> str:
+    found = _CURRENCY.search(price) if len(price) <= _PRICE_CHARS else None
+    if found is None or _DIGITS.search(price) is None:
+        return ""
+    sign = found[0].removesuffix("s")
+    return _CURRENCIES.get(sign, sign)
 
 
 def _unescaped(found: re.Match[str]) -> str:

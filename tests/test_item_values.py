@@ -25,6 +25,7 @@ from itemloaders import ItemLoader
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict, dedupe, open_store
 from simhash_pipeline.item_values import (
+    KNOWN,
     MOST_SENTENCES,
     Said,
     as_row,
@@ -1482,18 +1483,37 @@ def test_a_value_that_the_kept_item_lacks_is_missing(first: dict[str, Any], pric
 
 @pytest.mark.parametrize(
     ("value", "bits", "is_missing"),
-    [("350 kr", 8, True), ("350 kr", 9, False), (0, 3, True), (0, 4, False), (False, 4, False)],
+    [("Navy", 8, True), ("Navy", 9, False), (0, 3, True), (0, 4, False), (False, 4, False)],
 )
 def test_a_value_that_is_missing_counts_in_one_template(
     value: object, bits: int, is_missing: bool
 ) -> None:
     """0 and False in one structure alone: they are what selectors make of nothing."""
-    known, shown = (Source(PLAIN % each, A) for each in ("", "<p>350 kr</p>"))
-    said = [
-        said_by(Fingerprinter().read(source), with_values(source, item, Options())).values
-        for source, item in ((known, {"name": "Oak"}), (shown, {"name": "Oak", "price": value}))
-    ]
-    assert differing(said[1] or b"", said[0] or b"", bits) == bytes([byte_of("price")] * is_missing)
+    found = lacking({"name": "Oak", "paint": value}, {"name": "Oak"}, bits)
+    assert found == bytes([byte_of("paint")] * is_missing)
+
+
+@pytest.mark.parametrize("bits", [KNOWN, 3, 9, None])
+@pytest.mark.parametrize("others", [{}, {"price": None}, {"price": "no"}, {"was": "420 kr"}])
+def test_a_price_that_is_missing_counts_in_any_template_and_on_other_sites(
+    bits: int | None, others: dict[str, object]
+) -> None:
+    priced = {"name": "Oak", "price": "350 kr"}
+    assert lacking(priced, {"name": "Oak", **others}, bits) == bytes([byte_of("price")])
+
+
+def test_a_price_that_has_another_name_is_not_missing() -> None:
+    assert not lacking({"name": "Oak", "price": "350 kr"}, {"name": "Oak", "was": "350 kr"}, 9)
+
+
+def lacking(item: object, others: object, bits: int | None) -> bytes:
+    """The names by which an item says what the other, whose page shows less, doesn't."""
+    known, shown = (Source(PLAIN % each, A) for each in ("<p>420 kr</p>", "<p>350 kr, Navy</p>"))
+    its, mine = (
+        said_by(Fingerprinter().read(source), with_values(source, each, Options())).values or b""
+        for source, each in ((known, others), (shown, item))
+    )
+    return differing(mine, its, bits)
 
 
 def test_pages_stored_without_values_cost_no_variant(store: Store) -> None:

@@ -74,6 +74,11 @@ ON_TWO_DAYS = [
     ("Läst 816 gånger", "Přečteno 817×"),
     ("Đã đọc 816 lần", "อ่าน 817 ครั้ง"),
     ("قرئ 816 مرة", "נקרא 817 פעמים"),
+    ("84 people are watching this lot", "5 people looking"),
+    ("84 bids", "Booked 12 times today"),
+    ("40 Personen sehen sich dieses Hotel an", "12 Gebote"),
+    ("12人正在看", "3次围观"),
+    ("5人が見ています", "入札3"),
 ]
 
 
