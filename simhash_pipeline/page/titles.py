@@ -338,7 +338,7 @@ def name_two_things(
     if is_equal and (not (in_one_template and page.title) or page.heading == other.heading):
         return False
     pairs = ((page, other), (other, page))
-    if not all(_lacks_name(*pair, repeated, in_heading=is_equal) for pair in pairs):
+    if not all(_lacking(*pair, repeated, in_heading=is_equal) for pair in pairs):
         return False
     words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
     return in_one_template or _are_of_one_form(words, others)
@@ -362,7 +362,7 @@ def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = froze
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
         return False
-    return _lacks_name(page, other, repeated) or _lacks_name(other, page, repeated)
+    return bool(_lacking(page, other, repeated) or _lacking(other, page, repeated))
 
 
 def are_form_letters(
@@ -424,13 +424,6 @@ def _long_name(page: Titled) -> Collection[str]:
 def _long_words(words: Collection[str]) -> list[str]:
     """The words of a title that not every text holds."""
     return [word for word in words if len(word) >= _LONG_CHARS or is_pieced(word)]
-
-
-def _lacks_name(
-    page: Titled, other: Titled, repeated: AbstractSet[int], *, in_heading: bool = False
-) -> bool:
-    """Whether the page's title and heading lack a word of the name that the other's title has."""
-    return bool(_lacking(page, other, repeated, in_heading=in_heading))
 
 
 def _lacking(
