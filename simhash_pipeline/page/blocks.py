@@ -43,23 +43,16 @@ hides = _HIDES.search  # of a style
 # stands before and behind the page's only "main" box is "outside". Words are English, pinyin, and
 # what German, French, Spanish, Portuguese, Italian, Dutch, Polish and Turkish sites write.
 TAG_HINTS = {
-    "aside": "boilerplate",
+    **dict.fromkeys(("aside", "form", "header", "nav"), "boilerplate"),
     "dialog": "consent",
     "footer": "footer",
-    "form": "boilerplate",
-    "header": "boilerplate",
     "main": "main",
-    "nav": "boilerplate",
 }
 _ROLE_HINTS = {
-    "alertdialog": "consent",
-    "banner": "boilerplate",
-    "complementary": "boilerplate",
+    **dict.fromkeys(("banner", "complementary", "navigation", "search"), "boilerplate"),
+    **dict.fromkeys(("alertdialog", "dialog"), "consent"),
     "contentinfo": "footer",
-    "dialog": "consent",
     "main": "main",
-    "navigation": "boilerplate",
-    "search": "boilerplate",
 }
 _HINT_WORDS = {
     "comment": """comentario comentarios comment commentaire commentaires commentarea commentbox
