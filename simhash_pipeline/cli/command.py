@@ -64,7 +64,6 @@ class Command:
     """
 
     epilog: ClassVar[str | None] = None  # of its help; explains an exit code other than 0 and 2
-    takes_a_store: ClassVar[bool] = False  # by --store or --spider
     prints_json: ClassVar[bool] = True  # with --json
     arguments: argparse.Namespace
     settings: BaseSettings  # with those of a named spider

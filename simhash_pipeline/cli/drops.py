@@ -266,7 +266,6 @@ class RulesCommand(Command):
         "A rule is taken if it explains enough drops and no two kept pages would have one URL by "
         "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
     )
-    takes_a_store = True
     prints_json = False
 
     def add_arguments(self, parser: Parser) -> None:
@@ -276,6 +275,7 @@ class RulesCommand(Command):
         what = "make a rule of this query key in any case"
         parser.add("--take", what, action="append", metavar="KEY")
         parser.add("-o, --output", "write the rules to this JSON file", type=Path)
+        parser.add_store()
 
     def run(self) -> int:
         arguments = self.arguments

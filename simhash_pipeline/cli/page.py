@@ -246,12 +246,12 @@ class ExplainCommand(Command):
         "was kept. A named log is read alone. Texts are compared if SIMHASH_KEEP_TEXT kept them. "
         "Exit code 1 when nothing is known of the URL."
     )
-    takes_a_store = True
 
     def add_arguments(self, parser: Parser) -> None:
         parser.add("url", "the page's URL, as the crawl requested it, or its file")
         parser.add_log()
         parser.add("--limit", "at most this many changes of the words", type=int, default=10)
+        parser.add_store()
 
     def run(self) -> int:
         arguments = self.arguments

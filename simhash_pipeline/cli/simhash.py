@@ -148,8 +148,6 @@ class SimhashCommand(ScrapyCommand):
         command: Any = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)
-        if command.takes_a_store:
-            parser.add_store()
         if command.prints_json:
             parser.flag("--json", "print JSON: one object a line, for programs")
         what = "override a setting of the project (may be repeated)"

@@ -33,11 +33,11 @@ class InfoCommand(Command):
         "Reads everything, reports damage and repairs nothing. Without a name, all stores of a "
         "project are described. Exit code 1 when something is damaged."
     )
-    takes_a_store = True
 
     def add_arguments(self, parser: Parser) -> None:
         what = "the same as --store"
         parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help=what)
+        parser.add_store()
 
     def run(self) -> int:
         exit_code = 0
@@ -111,10 +111,10 @@ class SettingsCommand(Command):
         "Prints the settings that differ from their defaults, then what they mean for each store, "
         "and whether its fingerprints were made with others."
     )
-    takes_a_store = True
 
     def add_arguments(self, parser: Parser) -> None:
         parser.flag("--all", "print the defaults too")
+        parser.add_store()
 
     def run(self) -> int:
         arguments, options = self.arguments, self.options
@@ -166,7 +166,6 @@ class ForgetCommand(Command):
         "A running crawl notices. The settings of the fingerprints stay. "
         "Exit code 1 when a URL is not stored, or the answer is no."
     )
-    takes_a_store = True
 
     def add_arguments(self, parser: Parser) -> None:
         what = "a page's URL; the first may be the store's file"
@@ -177,6 +176,7 @@ class ForgetCommand(Command):
         what = "that of the URLs (default: SIMHASH_NAMESPACE), or of --all, --unseen (default: all)"
         parser.add("--namespace", what)
         parser.flag("--yes", "don't ask")
+        parser.add_store()
 
     def run(self) -> int:
         arguments = self.arguments
