@@ -64,7 +64,6 @@ class Command:
     """
 
     epilog: ClassVar[str | None] = None  # of its help; explains an exit code other than 0 and 2
-    prints_json: ClassVar[bool] = True  # with --json
     arguments: argparse.Namespace
     settings: BaseSettings  # with those of a named spider
 

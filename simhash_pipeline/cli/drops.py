@@ -40,7 +40,6 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 class _DropsCommand(Command):
     """A command about the drops of a log, or of some of its runs."""
 
-    prints_json = False
     runs: ClassVar[str]  # the default of --run
 
     def add_arguments(self, parser: Parser) -> None:
@@ -266,7 +265,6 @@ class RulesCommand(Command):
         "A rule is taken if it explains enough drops and no two kept pages would have one URL by "
         "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
     )
-    prints_json = False
 
     def add_arguments(self, parser: Parser) -> None:
         what = "drop logs, with their spiders' stores (default: the one of this project)"

@@ -45,7 +45,6 @@ _NO_VALUES = (
 
 
 class JudgeCommand(Command):
-    prints_json = False
     epilog = (
         'Each line is an object with "url" and "html", or with "text" and "title" instead of the '
         "HTML. Each gets one line of answer, in order and at once: a verdict, or an error with its "
@@ -202,6 +201,7 @@ class DedupCommand(Command):
         parser.add("--store", what)
         what = "field or column with the time when a page was fetched, in RFC 3339 or Unix seconds"
         parser.add("--time-field", f"{what}; WARC files need none", metavar="FIELD")
+        parser.add_json()
 
     def run(self) -> int:
         try:

@@ -32,7 +32,6 @@ from simhash_pipeline.verdict import Distances, Verdict, distances
 
 
 class CompareCommand(Command):
-    prints_json = False
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. Items are "
         "not compared: in a crawl a scraped value that differs keeps the page. "
@@ -240,7 +239,6 @@ def _changes(title: str, text_a: str, text_b: str, limit: int) -> Iterator[str]:
 
 
 class ExplainCommand(Command):
-    prints_json = False
     epilog = (
         "Explains the URL's last drop in the project's drop logs or, if it was kept since, why it "
         "was kept. A named log is read alone. Texts are compared if SIMHASH_KEEP_TEXT kept them. "

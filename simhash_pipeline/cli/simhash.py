@@ -148,8 +148,6 @@ class SimhashCommand(ScrapyCommand):
         command: Any = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)
-        if command.prints_json:
-            parser.flag("--json", "print JSON: one object a line, for programs")
         what = "override a setting of the project (may be repeated)"
         group = parser.add_argument_group("settings")
         group.add_argument(
@@ -202,6 +200,9 @@ class Parser(argparse.ArgumentParser):
         what = "its URL, as sqlite:///seen.sqlite, or an SQLite file"
         group.add_argument("-S", "--store", help=what)
         group.add_argument("--spider", help="the store of this spider's crawls")
+
+    def add_json(self) -> None:
+        self.flag("--json", "print JSON: one object a line, for programs")
 
     def add_log(self) -> None:
         what = "a drop log, or a result of `dedup` (default: that of the project)"

@@ -38,6 +38,7 @@ class InfoCommand(Command):
         what = "the same as --store"
         parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help=what)
         parser.add_store()
+        parser.add_json()
 
     def run(self) -> int:
         exit_code = 0
@@ -115,6 +116,7 @@ class SettingsCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         parser.flag("--all", "print the defaults too")
         parser.add_store()
+        parser.add_json()
 
     def run(self) -> int:
         arguments, options = self.arguments, self.options
@@ -177,6 +179,7 @@ class ForgetCommand(Command):
         parser.add("--namespace", what)
         parser.flag("--yes", "don't ask")
         parser.add_store()
+        parser.add_json()
 
     def run(self) -> int:
         arguments = self.arguments
@@ -233,6 +236,7 @@ class CopyCommand(Command):
     def add_arguments(self, parser: Parser) -> None:
         parser.add("source", "such as seen.sqlite")
         parser.add("target", "such as redis://localhost:6379/0")
+        parser.add_json()
 
     def run(self) -> int:
         source, target = map(self.store_at, (self.arguments.source, self.arguments.target))

@@ -29,7 +29,6 @@ _BY_RULE = {
 
 
 class TuneCommand(Command):
-    prints_json = False
     epilog = (
         "The sheet is CSV, as the report saves it, with the columns answer (y: a copy, n: another "
         "page, ?), twin_url, url, distance and, where known, sketch_distance, similarity, "
