@@ -210,7 +210,7 @@ class Options:
     """Which fingerprints must be near those of one stored page: `content`, `structure`, `both` or
     `either`. `structure` compares no texts or titles, and item values only if `SIMHASH_ITEM_FIELDS`
     is set; pages under 10 elements are kept, and by `both` judged by content. With `either`, only
-    differing item values reject a match by structure.
+    differing item values, no texts, reject a match by structure.
     """
     content_distance: int = _option(3, _DISTANCE)
     """Pages are near in content if at most this many bits (0-8) of these fingerprints differ."""

@@ -33,9 +33,9 @@ from simhash_pipeline.verdict import Distances, Verdict, distances
 
 class CompareCommand(Command):
     epilog = (
-        "The second page is judged by the settings, as if only the first were stored. Items are "
-        "not compared: in a crawl a scraped value that differs keeps the page. "
-        "Exit code as diff's: 0 when they are twins, 1 when they are not. "
+        "The second page is judged by the settings, as if only the first were stored. Files are "
+        "pages of one site; items are not compared: in a crawl a scraped value that differs keeps "
+        "the page. Exit code as diff's: 0 when they are twins, 1 when they are not. "
         "Of one page alone its fingerprints and main text are printed."
     )
 
