@@ -90,7 +90,8 @@ _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _MARKS = 1, 2, 4, 8, 16, 31
+_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _PRICE_BIT = 1, 2, 4, 8, 16, 32
+_MARKS = 63
 _VALUE_BYTES = 5
 _MOST_NAMES = 253  # so that their number, with those of the text, is a byte
 # Fields that spiders add of the crawl.
@@ -105,6 +106,9 @@ _OFFERS = re.compile(
     r"(?:^|[._-])(?:prices?|amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?|preis"
     r"|farbe|prix|couleur|precio|preço|cor|prezzo|colore|цена|цвет|артикул)(?:$|[._-])"
     r"|价格|價格|售价|颜色|顏色|规格|規格|型号|型號|価格|가격|색상"
+)
+_PRICES = re.compile(
+    r"(?:^|[._-])(?:prices?|preis|prix|precio|preço|prezzo|цена)(?:$|[._-])|价格|價格|售价|価格|가격"
 )
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
@@ -543,8 +547,10 @@ def _packed(
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
         is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
-        is_offer = is_named or any(map(on_page.is_price, of_name))
-        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * is_offer
+        is_price = any(map(on_page.is_price, of_name))
+        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or is_price)
+        is_price = is_price or _is_one_of(_PRICES, names.get(byte, ""))
+        marks |= _PRICE_BIT * (is_price and re.search("[1-9]", "".join(of_name)) is not None)
         value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
         values += bytes([byte]) + value
     return bytes([flags, len(by_byte)]) + values, names
@@ -597,11 +603,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if values[0] & ROW:
         return other or lacking or b"\0"
     asked = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
-    if not others[0] & TEXT:
-        known = {_without_marks(value) for value in its.values()}
-        hidden = [n for n in mine if n in lacking or (n in its and _is_unseen(its[n]))]
-        prices = (n for n in hidden if _is_shown_price(mine[n]))
-        asked += bytes(n for n in prices if _without_marks(mine[n]) not in known)
+    if not (others[0] & TEXT or any(value[0] & _PRICE_BIT for value in its.values())):
+        asked += bytes(n for n in mine if _is_shown_price(mine[n]))
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
         return bytes(dict.fromkeys([*asked, *telling]))
@@ -614,8 +617,6 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             is_out = _is_nothing if in_one_template else _is_unseen
             lacking = bytes(n for n in lacking if not is_out(mine[n]))
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
-        if not in_one_template:  # "from 227 €" and "227 Euro"
-            other = bytes(n for n in other if not _are_one_amount(mine[n], its[n]))
         is_told = len(other) > 1 or any(_tell(mine[n], its[n]) for n in other)
         other = other if in_one_template or is_told else b""
     return bytes(dict.fromkeys(asked + other + lacking))
@@ -640,10 +641,6 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
     return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
 
 
-def _are_one_amount(value: bytes, other: bytes) -> bool:
-    return value[0] & other[0] & _AMOUNT_BIT > 0 and value[3:] == other[3:] != bytes(2)
-
-
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
     marked = bytes([value[0] | _MARKS, *value[1:]])
@@ -651,11 +648,7 @@ def _is_nothing(value: bytes) -> bool:
 
 
 def _is_shown_price(value: bytes) -> bool:
-    return value[0] & _MARKS & ~_ASKED_BIT == _OFFER_BIT | _AMOUNT_BIT
-
-
-def _without_marks(value: bytes) -> bytes:
-    return bytes([value[0] | _MARKS, *value[1:3]])
+    return value[0] & (_PRICE_BIT | _UNSEEN_BIT | _OWN_BIT) == _PRICE_BIT
 
 
 def _is_unseen(value: bytes) -> bool:

@@ -71,16 +71,24 @@ _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
 _DIGITS = re.compile(r"\d+")
-_CURRENCIES = dict(
-    zip(
-        "€ £ $ ¥ ₹ ₩ ₽ euro pound dollar".split(), "eur gbp usd jpy inr krw rub eur gbp usd".split()
-    )
-)
+_CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
+_CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
+_CODES |= {
+    "円": "jpy",
+    "元": "cny",
+    "rmb": "cny",
+    "₹": "inr",
+    "rs": "inr",
+    "₽": "rub",
+    "руб": "rub",
+}
 _CURRENCY = re.compile(
-    r"[€£$¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|dollars?|usd|pounds?|gbp|cad|aud|chf|jpy|cny|rmb|inr"
-    r"|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+    r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
+    r"|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
 )
+_FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
 _PRICE_CHARS = 40
+_ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -275,17 +283,18 @@ class Page:
     def facts_in(self, lines: list[bytes]) -> list[str]:
         """The cells of tables beside the article that stand in a text, however it is joined.
 
-        One may stand there by chance: it counts behind another, before the next, or as a line.
+        Short ones may stand there by chance: some in a row count, or one that is a line.
         """
         text, of_lines, found, scanned = b"".join(lines), {*lines}, list[str](), 0
         cells, place = folded(self._facts).split("\n"), len(text)
         packed = unspaced("\n".join(cells)).split(b"\n")
-        for spaced, cell, behind in zip(cells, packed, [*packed[1:], b""], strict=True):
+        for at, (spaced, cell) in enumerate(zip(cells, packed, strict=True)):
             if not text.startswith(cell, place):
-                is_asked = behind and scanned < MOST_SCANNED
-                at = text.find(cell + behind) if is_asked else -1
+                row = b"".join(packed[at : at + _ROW_CELLS])
+                is_asked = len(row) >= _ROW_BYTES and scanned < MOST_SCANNED
                 scanned += len(text)
-                place = len(text) if at < 0 else at
+                place = text.find(row) if is_asked else -1
+                place = len(text) if place < 0 else place
             if place < len(text) or cell in of_lines:
                 found.append(spaced)
             place += len(cell)
@@ -421,8 +430,9 @@ def numbers_of(text: str) -> list[str]:
     """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
-    unit = _currency_of(text) or ("".join(filter(str.isalpha, text)) if is_amount(text) else "")
-    return [*numbers, unit] if unit else numbers
+    text = _FROM.sub("", text)
+    unit = "".join(filter(str.isalpha, _CURRENCY.sub("", text))) if is_amount(text) else ""
+    return [each for each in (*numbers, _currency_of(text), unit) if each]
 
 
 def is_amount(text: str) -> bool:
@@ -436,11 +446,11 @@ def is_price(text: str) -> bool:
 
 
 def _currency_of(price: str) -> str:
-    found = _CURRENCY.search(price) if len(price) <= _PRICE_CHARS else None
-    if found is None or _DIGITS.search(price) is None:
+    """The currencies of a short text with a number, as codes; "" of another text."""
+    if len(price) > _PRICE_CHARS or _DIGITS.search(price) is None:
         return ""
-    sign = found[0].removesuffix("s")
-    return _CURRENCIES.get(sign, sign)
+    found = {_CODES.get(each, each) for each in _CURRENCY.findall(price)}
+    return " ".join(sorted(found))
 
 
 def _unescaped(found: re.Match[str]) -> str:

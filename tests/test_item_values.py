@@ -302,6 +302,10 @@ def test_a_number_or_an_offer_differs_in_another_template(
         ({"salary": "€43,300 per year"}, {"salary": "€47,300 per year"}, ("salary",)),
         ({"salary": "€43,300 per year"}, {"salary": "43,300 € p.a."}, ()),
         ({"salary": "43300"}, {"salary": "47300"}, ()),
+        ({"price": "227 €"}, {"price": "from 227 Euro"}, ()),
+        ({"price": "S 20 €"}, {"price": "M 20 €"}, ("price",)),
+        ({"price": "US$ 20"}, {"price": "A$ 20"}, ("price",)),
+        ({}, {"price": "227 €"}, ("price",)),
         ({"place": "Hull"}, {"place": "Rhyl"}, ()),
     ],
 )
@@ -1494,7 +1498,7 @@ def test_a_value_that_is_missing_counts_in_one_template(
 
 
 @pytest.mark.parametrize("bits", [KNOWN, 3, 9, None])
-@pytest.mark.parametrize("others", [{}, {"price": None}, {"price": "no"}, {"was": "420 kr"}])
+@pytest.mark.parametrize("others", [{}, {"price": None}, {"price": "no"}, {"weight": "420"}])
 def test_a_price_that_is_missing_counts_in_any_template_and_on_other_sites(
     bits: int | None, others: dict[str, object]
 ) -> None:
@@ -1502,8 +1506,11 @@ def test_a_price_that_is_missing_counts_in_any_template_and_on_other_sites(
     assert lacking(priced, {"name": "Oak", **others}, bits) == bytes([byte_of("price")])
 
 
-def test_a_price_that_has_another_name_is_not_missing() -> None:
-    assert not lacking({"name": "Oak", "price": "350 kr"}, {"name": "Oak", "was": "350 kr"}, 9)
+@pytest.mark.parametrize("was", ["350 kr", "420 kr"])
+def test_beside_another_price_one_more_counts_in_one_template_alone(was: str) -> None:
+    """Old prices, shipping: what another template's selectors miss."""
+    dear, cheap = {"name": "Oak", "price": "350 kr"}, {"name": "Oak", "was": was}
+    assert [len(lacking(dear, cheap, bits)) for bits in (3, 9, None)] == [1, 0, 0]
 
 
 def lacking(item: object, others: object, bits: int | None) -> bytes:
@@ -1783,6 +1790,37 @@ def test_further_rows_change_no_first_row_of_a_page_with_facts() -> None:
             rows = [bytes([begin]) + f"row {n:03}".encode() for n in range(3)]
             assert row_of(with_rows(values, rows)) == row_of(values)
             assert without_facts(with_rows(values, rows)).endswith(with_rows(values, rows)[-24:])
+
+
+TIMES = [f"<tr><td>{hour}:10<td>{hour + 3}:45" for hour in range(6, 20)]
+
+
+@pytest.mark.parametrize("joined", [" ", "\n", ""])
+@pytest.mark.parametrize("at", [0, 5, 13])
+def test_a_table_counts_in_a_scraped_text_however_that_is_joined(joined: str, at: int) -> None:
+    later = [row.replace(":10", ":25") if n == at else row for n, row in enumerate(TIMES)]
+    htmls = [
+        f"<title>Ferry</title><main><table>{''.join(rows)}</table><div><p>{LONG}</div></main>"
+        for rows in (TIMES, later, TIMES)
+    ]
+    items = [{"text": joined.join(re.split("<[^>]+>", html))} for html in htmls]
+    first, second, again = judged(*zip((A, B, f"{A}?day=2"), htmls, items, strict=True))
+    assert (first.reason, second.rejected_by, again.dropped) == ("new", "fields", True)
+
+
+def test_cells_that_stand_in_a_text_by_chance_are_no_facts() -> None:
+    """A table beside what is scraped, which each visit draws."""
+    tables = ("".join(f"<tr><td>{n}<td>rope" for n in each) for each in ((3, 5, 7), (2, 8, 9)))
+    htmls = [
+        f"<title>Ferry</title><main><div><p>{LONG} 3 5 7 2 8 9 rope rope.</div>"
+        f"<table>{table}</table></main>"
+        for table in tables
+    ]
+    item = {"text": f"{LONG} 3 5 7 2 8 9 rope rope."}
+    assert [each.dropped for each in judged((A, htmls[0], item), (B, htmls[1], item))] == [
+        False,
+        True,
+    ]
 
 
 def test_an_item_may_have_every_name() -> None:

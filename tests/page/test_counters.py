@@ -75,10 +75,10 @@ ON_TWO_DAYS = [
     ("Đã đọc 816 lần", "อ่าน 817 ครั้ง"),
     ("قرئ 816 مرة", "נקרא 817 פעמים"),
     ("84 people are watching this lot", "5 people looking"),
-    ("84 bids", "Booked 12 times today"),
-    ("40 Personen sehen sich dieses Hotel an", "12 Gebote"),
+    ("84 people are watching", "Booked 12 times today"),
+    ("40 Personen sehen sich dieses Hotel an", "12 mal gebucht"),
     ("12人正在看", "3次围观"),
-    ("5人が見ています", "入札3"),
+    ("5人が見ています", "3人が閲覧中"),
 ]
 
 
@@ -120,6 +120,7 @@ def test_counters_and_ages_say_nothing_alone_in_a_line_or_at_a_bylines_end(
         "Sold in boxes of 12",
         "Seen on page 12",
         "1 letto",
+        "Current bid: 150 EUR",
         "第 3 次",
     ],
 )

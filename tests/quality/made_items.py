@@ -28,6 +28,7 @@ _KNOWN = 60  # of them are met with their copies before any is updated
 _PLAIN = 10  # whose copies lack a line on their source
 _PRODUCTS = 30
 _COURSES = range(_PRODUCTS)
+_ROOMS = "C372", "A125"
 # What is scraped as the text: the article's paragraphs, or all that the page shows, with its boxes.
 _SHAPES = ("paragraphs", "all text")
 _BESIDE = ("print", "amp", "wire")
@@ -282,12 +283,16 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a thread again with a post more: kept"] = [
         (_thread(n, 1), _thread(n, 2, posts=5)) for n in range(_PRODUCTS)
     ]
-    rooms = [
-        [_course(n, copy, room) for copy, room in enumerate(("C372", "A125"))] for n in _COURSES
-    ]
+    rooms = [[_course(n, copy, room) for copy, room in enumerate(_ROOMS)] for n in _COURSES]
     rows["a course with another room in its text, the same article: kept"] = [*rooms]
     rows["a course again, other links in its text: found"] = [
         (one, _course(n, 2, "C372")) for n, (one, _) in zip(_COURSES, rooms, strict=True)
+    ]
+    in_a_line = [[_course(n, c, room, " ") for c, room in enumerate(_ROOMS)] for n in _COURSES]
+    rows["a course with another room in its text, joined by blanks: kept"] = [*in_a_line]
+    rows["a course again, other links in its text, joined by blanks: found"] = [
+        (one, _course(n, 2, _ROOMS[0], " "))
+        for n, (one, _) in zip(_COURSES, in_a_line, strict=True)
     ]
     shown, values = _VALUES["price"]
     rows["a price more, reviews beside the second: kept"] = [
@@ -297,6 +302,15 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["another price, in a print view: kept"] = [
         (_product(n, 1, "price", shown[0], values[0]), _printed(n, shown[1], {"price": values[1]}))
         for n in range(_PRODUCTS)
+    ]
+    rows["a price after a print view without one: kept"] = [
+        (_printed(n, "", {"price": None}), _product(n, 2, "price", shown[0], values[0]))
+        for n in range(_PRODUCTS)
+    ]
+    rows["a price in other words, in a print view: found"] = [
+        (_product(n, 1, "price", "<i data-p='1,299.00 EUR'></i>", "1,299.00 EUR"), second)
+        for n in range(_PRODUCTS)
+        for second in [_printed(n, "<i data-p='from 1,299 €'></i>", {"price": "from 1,299 €"})]
     ]
     days = "<b>3 May 2026</b>", "<b>18 June 2026</b>"
     rows["another day, in a print view: kept"] = [
@@ -335,7 +349,7 @@ def _noted(n: int, copy: int, edition: int) -> Scraped:
     return Scraped(page, {"title": title, "notes": "\n".join(notes)})
 
 
-def _course(n: int, copy: int, room: str) -> Scraped:
+def _course(n: int, copy: int, room: str, joined: str = "\n") -> Scraped:
     """A description below a table of facts, which is scraped with all that stands in its box."""
     title, text = _described(n)
     facts = "".join(f"<tr><th>{name}<td>{said}" for name, said in (("Term", "5"), ("Room", room)))
@@ -344,7 +358,7 @@ def _course(n: int, copy: int, room: str) -> Scraped:
     more = made._prose(made._chance(f"course {n}"), 60)
     body = f"<table>{facts}</table><div><p>{text}</p><p>{more}</p></div><ul>{linked}</ul>"
     page = made._page("courses-example.org", f"{copy}/course-{n}", title, body, related="courses")
-    text = "\n".join(line for line in re.split("<[^<>]*>", body) if line)
+    text = joined.join(line for line in re.split("<[^<>]*>", body) if line)
     return Scraped(page, {"title": title, "text": text})
 
 

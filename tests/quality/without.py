@@ -58,6 +58,10 @@ def _yes(*_: object, **__: object) -> bool:
     return True
 
 
+def _lines_alone(page: on_page.Page, lines: list[bytes]) -> list[str]:
+    return [cell for cell in page._facts.split("\n") if on_page.unspaced(cell) in lines]
+
+
 def _none(*_: object, **__: object) -> Iterator[Any]:
     return iter(())
 
@@ -86,12 +90,15 @@ RULES: Mapping[str, tuple[str, object]] = {
     "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
     "a scraped value differs": ("Pair.differing_values", lambda _: b""),
     "numbers and offers tell between templates": ("_tell", _no),
+    "a price, where the other item has none": ("_is_shown_price", _no),
+    "of a price its number and currency": ("numbers_of", lambda text: [text]),
     "scraped values that no page shows": ("_unseen", lambda *_: ""),
     "0 and False say nothing beside other boxes": ("_is_nothing", _no),
     "numbers in another spelling": ("Page._shows_number", _no),
     "what crawls add says nothing": ("_CRAWLS", re.compile("(?!)")),
     "one scraped text": ("Pair._one_text_was_scraped", _no),
     "facts of two scraped texts": ("facts_differ", _no),
+    "cells are facts in a text of one line": ("Page.facts_in", _lines_alone),
     "two scraped texts": ("Pair._two_texts_were_scraped", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
     "of a glued sentence what stands on the page": ("_shown_of", lambda *_: b""),
