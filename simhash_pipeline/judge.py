@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -67,6 +66,7 @@ class Judge(AbstractContextManager["Judge"]):
     ) -> None:
         self.options = replace(options or Options(), **cast("dict[str, Any]", named))
         self.answers = AnsweredPairs(self.options.answers)
+        self._fingerprinter = Fingerprinter(self.options)
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
@@ -208,10 +208,6 @@ class Judge(AbstractContextManager["Judge"]):
         self.memory.finish(verdict)
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.key)
-
-    @cached_property
-    def _fingerprinter(self) -> Fingerprinter:
-        return Fingerprinter(self.options)
 
 
 class _Case:

@@ -1,11 +1,12 @@
 """Words that a user adds, takes out, or weighs by hand."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline import Fingerprinter, Judge, Options
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.stamp import stamp_for
@@ -104,9 +105,10 @@ def test_a_bad_dictionary_is_told(tmp_path: Path, content: bytes | None, message
     path = tmp_path / "words.txt"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(OptionsError) as raised:
-        Fingerprinter(Options(user_dict=str(path)))
-    assert message.format(path) in str(raised.value)
+    for make in (Fingerprinter, functools.partial(Judge, "memory:")):
+        with pytest.raises(OptionsError) as raised:
+            make(Options(user_dict=str(path)))
+        assert message.format(path) in str(raised.value)
 
 
 def test_a_dictionary_needs_a_segmenter_that_has_words(dictionary: Path) -> None:
