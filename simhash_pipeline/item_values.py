@@ -11,8 +11,8 @@ a date, or a price or one of `_OFFERS` that both have. A store keeps of an item
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
               stands beside the article; FACTS_NAME: of the cells of tables there), 3 of the
               value, of which bits are set for what no page shows, a part of its address, an amount
-              (then the numbers decide) or offer, what was asked for; 2 of its numbers; zeros if it
-              doesn't count
+              (then the numbers decide), offer or price, what was asked for; 2 of its numbers; zeros
+              if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
@@ -549,6 +549,8 @@ def _packed(
         is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
         is_price = any(map(on_page.is_price, of_name))
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or is_price)
+        # "Donate 5 €" may be a button's.
+        is_price = is_price and any(map(on_page.is_amount, of_name))
         is_price = is_price or _is_one_of(_PRICES, names.get(byte, ""))
         marks |= _PRICE_BIT * (is_price and re.search("[1-9]", "".join(of_name)) is not None)
         value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)

@@ -1506,6 +1506,11 @@ def test_a_price_that_is_missing_counts_in_any_template_and_on_other_sites(
     assert lacking(priced, {"name": "Oak", **others}, bits) == bytes([byte_of("price")])
 
 
+@pytest.mark.parametrize("value", ["Subscribe for 350 kr", "350"])
+def test_what_is_no_price_may_be_missing_in_another_template(value: str) -> None:
+    assert not lacking({"name": "Oak", "note": value}, {"name": "Oak"}, 9)
+
+
 @pytest.mark.parametrize("was", ["350 kr", "420 kr"])
 def test_beside_another_price_one_more_counts_in_one_template_alone(was: str) -> None:
     """Old prices, shipping: what another template's selectors miss."""
@@ -1515,7 +1520,9 @@ def test_beside_another_price_one_more_counts_in_one_template_alone(was: str) ->
 
 def lacking(item: object, others: object, bits: int | None) -> bytes:
     """The names by which an item says what the other, whose page shows less, doesn't."""
-    known, shown = (Source(PLAIN % each, A) for each in ("<p>420 kr</p>", "<p>350 kr, Navy</p>"))
+    known, shown = (
+        Source(PLAIN % each, A) for each in ("<p>420 kr</p>", "<p>Subscribe for 350 kr, Navy</p>")
+    )
     its, mine = (
         said_by(Fingerprinter().read(source), with_values(source, each, Options())).values or b""
         for source, each in ((known, others), (shown, item))
