@@ -589,9 +589,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
 
     b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
     template another value of one name is news, and a name that the other item lacks. On two sites
-    it is None: the texts decide, but of rows, of prices and `_OFFERS` that both show, and of what
-    was asked for, which counts everywhere. KNOWN for two visits of one address: then what of a text
-    stands beside the article counts, too.
+    it is None: the texts decide, but of rows, and of prices and `_OFFERS` that both show. What was
+    asked for counts everywhere, as does a price where the other item has none. KNOWN for two visits
+    of one address: then what of a text stands beside the article counts, too.
     """
     if row_of(values) in rows_in(others):
         return b""
