@@ -605,7 +605,8 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     if values[0] & ROW:
         return other or lacking or b"\0"
     asked = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
-    if not (others[0] & TEXT or any(value[0] & _PRICE_BIT for value in its.values())):
+    has_price = others[0] & TEXT or any(value[0] & _PRICE_BIT for value in its.values())
+    if its and not has_price:  # else nothing is known of the other item
         asked += bytes(n for n in mine if _is_shown_price(mine[n]))
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
