@@ -305,7 +305,8 @@ def test_a_number_or_an_offer_differs_in_another_template(
         ({"price": "227 €"}, {"price": "from 227 Euro"}, ()),
         ({"price": "S 20 €"}, {"price": "M 20 €"}, ("price",)),
         ({"price": "US$ 20"}, {"price": "A$ 20"}, ("price",)),
-        ({}, {"price": "227 €"}, ("price",)),
+        ({"top": "red"}, {"price": "227 €"}, ("price",)),
+        ({}, {"price": "227 €"}, ()),
         ({"place": "Hull"}, {"place": "Rhyl"}, ()),
     ],
 )
