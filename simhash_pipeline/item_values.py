@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 import struct
 import sys
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +32,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from heapq import nlargest
-from itertools import accumulate, count
+from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -78,7 +77,6 @@ ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
 _LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_BLANKS = re.compile("[ \t\r]+")
 _MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
 _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
@@ -401,8 +399,8 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
         if not is_shown:
             doubtful.append((size, sentence, spaced))
             if counts and asked_for < on_page.MOST_SCANNED:
-                asked_for += size.bit_length() * len(shown)
-                if tail := _shown_of(sentence, spaced, page):
+                asked_for += len(shown)
+                if tail := _shown_of(sentence, page.lines):
                     found[crc32(tail) & BLOCK_BITS] = MAIN
         else:
             place += size
@@ -423,13 +421,13 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
 
 
-def _shown_of(sentence: bytes, spaced: str, page: on_page.Page) -> bytes:
-    """The most of a sentence, by words, with which a line of the page begins; b"" if under half."""
-    words = on_page.unspaced(_BLANKS.sub("\n", spaced)).split(b"\n")
-    starts = list(accumulate(map(len, words), initial=0))
-    first = bisect_left(starts, True, key=lambda start: sentence[start:] in page.shown)
-    rest = sentence[starts[first] :]
-    return rest if 2 * len(rest) > len(sentence) and b"\n" + rest in page.lines else b""
+def _shown_of(sentence: bytes, lines: bytes) -> bytes:
+    """Of a sentence the end that is in a line of the page, from its begin; b"" if under half."""
+    half = sentence[len(sentence) // 2 :]
+    if (at := lines.find(half)) < 0:
+        return b""
+    line = lines[lines.rfind(b"\n", 0, at) + 1 : at] + half
+    return line if sentence.endswith(line) else b""
 
 
 def _without_dateline(sentence: str) -> str:
