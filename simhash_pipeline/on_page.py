@@ -73,15 +73,8 @@ _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
 _DIGITS = re.compile(r"\d+")
 _CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
 _CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
-_CODES |= {
-    "円": "jpy",
-    "元": "cny",
-    "rmb": "cny",
-    "₹": "inr",
-    "rs": "inr",
-    "₽": "rub",
-    "руб": "rub",
-}
+_CODES |= {"円": "jpy", "元": "cny", "rmb": "cny", "₹": "inr", "rs": "inr"}
+_CODES |= {"₽": "rub", "руб": "rub"}
 _CURRENCY = re.compile(
     r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
     r"|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
