@@ -5,7 +5,8 @@ the page that it was scraped from (see on_page.py), or was asked for; in one tem
 page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
 items have one differing value of one name are two things; where the templates differ, the same
 selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
-a date, or a price or one of `_OFFERS` that both have. A store keeps of an item
+a date, or a price or one of `_OFFERS` that both have. A price counts everywhere if the other item
+has none. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
@@ -99,14 +100,13 @@ _CRAWLS = re.compile(
     r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
     r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
 )
-# Fields that tell two offers of one description apart.
-_OFFERS = re.compile(
-    r"(?:^|[._-])(?:prices?|amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?|preis"
-    r"|farbe|prix|couleur|precio|preço|cor|prezzo|colore|цена|цвет|артикул)(?:$|[._-])"
-    r"|价格|價格|售价|颜色|顏色|规格|規格|型号|型號|価格|가격|색상"
-)
 _PRICES = re.compile(
     r"(?:^|[._-])(?:prices?|preis|prix|precio|preço|prezzo|цена)(?:$|[._-])|价格|價格|售价|価格|가격"
+)
+# Fields that tell two offers of one description apart.
+_OFFERS = re.compile(
+    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?"
+    r"|farbe|couleur|cor|colore|цвет|артикул)(?:$|[._-])|颜色|顏色|规格|規格|型号|型號|색상"
 )
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
@@ -545,11 +545,10 @@ def _packed(
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
         is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
-        is_price = any(map(on_page.is_price, of_name))
-        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or is_price)
+        prices = [each for each in of_name if on_page.is_price(each)]
+        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or bool(prices))
         # "Donate 5 €" may be a button's.
-        is_price = is_price and any(map(on_page.is_amount, of_name))
-        is_price = is_price or _is_one_of(_PRICES, names.get(byte, ""))
+        is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, names.get(byte, ""))
         marks |= _PRICE_BIT * (is_price and re.search("[1-9]", "".join(of_name)) is not None)
         value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
         values += bytes([byte]) + value
@@ -602,13 +601,13 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     )
     if values[0] & ROW:
         return other or lacking or b"\0"
-    asked = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
-    has_price = others[0] & TEXT or any(value[0] & _PRICE_BIT for value in its.values())
-    if its and not has_price:  # else nothing is known of the other item
-        asked += bytes(n for n in mine if _is_shown_price(mine[n]))
+    everywhere = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
+    is_priced = any(value[0] & _PRICE_BIT for value in its.values())
+    if its and not (is_priced or others[0] & TEXT):  # else nothing is known of the other item
+        everywhere += bytes(n for n in mine if _is_shown_price(mine[n]))
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
-        return bytes(dict.fromkeys([*asked, *telling]))
+        return bytes(dict.fromkeys([*everywhere, *telling]))
     in_one_template = structure_bits <= MAX_DISTANCE_BITS
     if others[0] & TEXT:
         lacking = b""
@@ -620,7 +619,7 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
             other = bytes(n for n in other if not (is_out(mine[n]) or is_out(its[n])))
         is_told = len(other) > 1 or any(_tell(mine[n], its[n]) for n in other)
         other = other if in_one_template or is_told else b""
-    return bytes(dict.fromkeys(asked + other + lacking))
+    return bytes(dict.fromkeys(everywhere + other + lacking))
 
 
 def facts_differ(values: bytes | None, others: bytes | None) -> bool:

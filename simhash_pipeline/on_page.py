@@ -419,7 +419,7 @@ def in_one_notation(text: str) -> str:
 def numbers_of(text: str) -> list[str]:
     """The numbers of a short folded text, in one notation, and the currency or unit of an amount.
 
-    "from 1,299.00 €" has 1299 and eur, seat 12a has 12 and a.
+    "from 1,299.00 €" has 1299 and eur, 12a has 12 and a.
     """
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]

@@ -41,7 +41,7 @@ def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
 
 @lru_cache(maxsize=20_000)  # menus and boxes come again on each page; some 10 MB
 def _cut(run: str, added: tuple[UserWord, ...]) -> tuple[str, ...]:
-    """The words that `jieba.Tokenizer.cut` finds, at a quarter of the cost."""
+    """The words that `jieba.Tokenizer.cut` finds."""
     (weight_of, _), ends, words, place = _weights(added), _best_ends(run, added), list[str](), 0
     while place <= len(run):
         begin = place
@@ -120,7 +120,7 @@ def jieba_model() -> tuple[Any, Any, Any]:
 @cache
 def _weights(added: tuple[UserWord, ...]) -> tuple[Callable[[str], float | None], float]:
     """The logarithm of each word's share, 0 of what only begins words; and that of no word."""
-    tokenizer = jieba_tokenizer.__wrapped__(added)
+    tokenizer = jieba_tokenizer.__wrapped__(added)  # not kept: of it the weights are needed alone
     total = log(tokenizer.total)
     of = {n: log(n) - total if n else 0.0 for n in {*tokenizer.FREQ.values()}}
     return {word: of[n] for word, n in tokenizer.FREQ.items()}.get, -total
