@@ -934,3 +934,25 @@ def test_an_answer_drops_a_page_for_one_that_nothing_else_finds(
     _, second = judged(store, *pages, answers=str(sheet))
     assert (second.dropped, second.reason) == (True, "answer")
     assert second.twin_url == "http://a.example/1"
+
+
+def test_of_two_kept_copies_that_came_in_one_second_one_stays(store: Store, tmp_path: Path) -> None:
+    """A person says so after the crawl."""
+    pages = [("http://a.example/1", page(0)), ("http://b.example/2", page(FAR))]
+    for url, fingerprints in pages:
+        assert not Judge(store, clock=lambda: 1_000).judge(url, fingerprints).dropped
+    sheet = tmp_path / "answers.csv"
+    sheet.write_text("answer,twin_url,url\ncopy,http://a.example/1,http://b.example/2\n")
+    again = judge(store, answers=str(sheet))
+    assert [again.judge(*each).reason for each in pages] == ["unchanged", "answer"]
+
+
+def test_an_unchanged_page_is_provisional_only_if_it_is_dropped(tmp_path: Path) -> None:
+    """Another crawl has kept it, and its item isn't out."""
+    url = f"sqlite:///{tmp_path}/seen.sqlite"
+    with open_store(url, tentative=True) as one, open_store(url, tentative=True) as two:
+        Judge(one).judge("http://a.example/1", page())
+        one.flush()
+        for unchanged in ("keep", "drop"):
+            found = judge(two, unchanged=unchanged).judge("http://a.example/1", page())
+            assert (found.dropped, found.provisional) == (unchanged == "drop",) * 2

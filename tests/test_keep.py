@@ -71,6 +71,16 @@ def test_an_article_is_brought_out_once(store: Store, second: str) -> None:
     assert stored(store) == [ARTICLE]
 
 
+def test_a_page_that_became_the_story_takes_the_place(store: Store) -> None:
+    """What it said before has been brought out."""
+    judge = Judge(store, CANONICAL)
+    before = Fingerprinter().fingerprint(html(" ".join(f"term{n}" for n in range(200))), ARTICLE)
+    judge.confirm(judge.judge(ARTICLE, before))
+    _, article = judged(judge, AMP, ARTICLE)
+    assert (article.reason, article.replaces, article.changed) == ("canonical", AMP, ())
+    assert stored(store) == [ARTICLE]
+
+
 def test_no_pages_take_turns(store: Store) -> None:
     """Of two that declare each other, neither is at its declared address."""
     judge = Judge(store, CANONICAL)
