@@ -6,18 +6,18 @@ page shows it: spiders make 4 of "star-rating Four". On one site, two pages of o
 items have one differing value of one name are two things; where the templates differ, the same
 selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
 a date, or a price or one of `_OFFERS` that both have. A price counts everywhere if the other item
-has none. A store keeps of an item
+has none, nor all sentences of a text that says it. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
               stands beside the article; FACTS_NAME: of the cells of tables there), 3 of the
               value, of which bits are set for what no page shows, a part of its address, an amount
-              (then the numbers decide), offer or price, what was asked for; 2 of its numbers; zeros
-              if it doesn't count
+              (then the numbers decide), offer or price, what was asked for, a price in its long
+              text; 2 of its numbers; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
-its sentences: see `sentences_of`.
+its sentences: see `_Text`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import re
 import struct
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from heapq import nlargest
-from itertools import count
+from itertools import chain, count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -89,8 +89,10 @@ _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _PRICE_BIT = 1, 2, 4, 8, 16, 32
-_MARKS = 63
+_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _PRICE_BIT, _IN_TEXT_BIT = (
+    1 << bit for bit in range(7)
+)
+_MARKS = 127
 _VALUE_BYTES = 5
 _MOST_NAMES = 253  # so that their number, with those of the text, is a byte
 # Fields that spiders add of the crawl.
@@ -101,11 +103,14 @@ _CRAWLS = re.compile(
     r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
 )
 _PRICES = re.compile(
-    r"(?:^|[._-])(?:prices?|preis|prix|precio|preço|prezzo|цена)(?:$|[._-])|价格|價格|售价|価格|가격"
+    r"(?:^|[._-])(?:prices?|costs?|fees?|fare|pay|rent|salary|wages?|preis|gehalt|lohn|miete|kosten|prix|salaire"
+    r"|loyer|precio|salario|alquiler|coste|preço|salário|aluguel|prezzo|stipendio|affitto|цена|зарплата)"
+    r"(?:$|[._-])|价格|價格|售价|工资|薪资|月薪|年薪|租金|価格|給与|月給|年収|가격|급여|연봉|월급"
 )
 # Fields that tell two offers of one description apart.
 _OFFERS = re.compile(
-    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?"
+    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?|model"
+    r"|ref|reference|referencia|référence|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer)"
     r"|farbe|couleur|cor|colore|цвет|артикул)(?:$|[._-])|颜色|顏色|规格|規格|型号|型號|색상"
 )
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
@@ -118,10 +123,21 @@ class Said(NamedTuple):
     values: bytes | None = None  # see the module; None where no item is heard
     names: Mapping[int, str] = MappingProxyType({})  # of the values, by their bytes
     text: bytes | None = None  # 8 bytes of its long text, if that is the page's
-    sentences: bytes | None = None  # of that text: see `sentences_of`
+    sentences: bytes | None = None  # of that text: see `_Text`
 
 
 NOTHING = Said()
+
+
+class _Text(NamedTuple):
+    """What is read of the long text of an item, see `_read`."""
+
+    # 15 bits of each sentence in 2 bytes, rising, MAIN if it counts
+    sentences: bytes | None = None
+    counted: str = ""  # those that count, a line each
+    beside: bytes = b""  # those beside the article
+    facts: str = ""  # cells of tables beside the article, without counters
+    is_elsewhere: bool = False  # whether most stands beside the article, or unseen
 
 
 class _Value(NamedTuple):
@@ -277,8 +293,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     seen = on_page.Page(page, source)
     is_bare = source.is_text and not source.page and not item.is_named
     said: list[_Value] = []
-    text, its_sentences, texts_name, beside, facts = None, None, "", b"", ""
-    is_elsewhere = is_part = is_here = False
+    text, texts_name, of_text = None, "", _Text()
+    is_part = is_here = False
     pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
     if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
         pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
@@ -311,10 +327,10 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_text = text is None and not item.is_row and (is_pages or is_shown)
         if is_text:
             text, texts_name = hash_of(_PARTING.sub("", plain).replace(" ", "")), name
-            its_sentences, beside, facts, is_elsewhere = sentences_of(spelled, seen)
+            of_text = _read(spelled, seen)
             is_part = not is_pages
         if is_text and is_pages:
-            kept = "" if is_shown and not is_elsewhere else plain.replace(" ", "")
+            kept = "" if is_shown and not of_text.is_elsewhere else plain.replace(" ", "")
         elif not kept and (item.is_row or value in item.carried):
             kept = brought(value, plain)
         if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
@@ -348,12 +364,13 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not is_told and (name := _parts(shown, page)):  # in order, each as often as it is there
         flags |= PARTS
         posts = (on_page.folded_text(value) for of, value, _ in item.pairs if of == name)
-        beside, texts_name = beside + on_page.unspaced("\n".join(posts)), name
-    values, names = _packed(flags, said, item, [beside.hex(), facts])
+        beside, texts_name = of_text.beside + on_page.unspaced("\n".join(posts)), name
+        of_text = of_text._replace(beside=beside)
+    values, names = _packed(flags, said, item, of_text)
     if item.is_row:
         values += _row(said, seen)
     names = {**names, TEXTS_NAME: texts_name} if texts_name else names
-    return Said(values, names, text, its_sentences)
+    return Said(values, names, text, of_text.sentences)
 
 
 def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
@@ -372,17 +389,15 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
     return name if size >= LONG_BYTES and 2 * size >= sum(map(len, lines)) else ""
 
 
-def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool]:
-    """15 bits of each sentence in 2 bytes, rising, MAIN if it counts; and those beside the article.
+def _read(text: str, page: on_page.Page) -> _Text:
+    """What a folded text says beside its page: of many sentences those of the smallest hashes.
 
-    Of many those of the smallest hashes. One counts if the page shows it so, and it is long or ends
-    with a stop: what is scraped of copies often begins with a byline or ends with a link. Of one
-    that a selector glues to a byline the line of the page counts, see `_shown_of`. Then the
-    cells of tables beside the article, without counters, and whether most of what is found stands
-    elsewhere: beside the article, or unseen.
+    One counts if the page shows it so, and it is long or ends with a stop: what is scraped of
+    copies often begins with a byline or ends with a link. Of one that a selector glues to a byline
+    the line of the page counts, see `_shown_of`.
     """
     found: dict[int, int] = {}
-    beside: list[bytes] = []
+    beside, counted = list[bytes](), list[str]()
     doubtful: list[tuple[int, bytes, str]] = []
     place = scanned = asked_for = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
@@ -411,6 +426,7 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
                     elsewhere += size
                     beside += [sentence] * counts
         found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
+        counted += [spaced] * (is_shown and counts)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
@@ -418,7 +434,8 @@ def sentences_of(text: str, page: on_page.Page) -> tuple[bytes, bytes, str, bool
     is_most = 2 * elsewhere > sum(map(len, packed))
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
-    return struct.pack(f">{len(chosen)}H", *chosen), b"".join(beside), said_aside, is_most
+    packed_so = struct.pack(f">{len(chosen)}H", *chosen)
+    return _Text(packed_so, "\n".join(counted), b"".join(beside), said_aside, is_most)
 
 
 def _shown_of(sentence: bytes, lines: bytes) -> bytes:
@@ -520,28 +537,28 @@ def _marked(row: bytes, marks: int) -> bytes:
 
 
 def _packed(
-    flags: int, said: Iterable[_Value], item: ItemValues, of_text: Sequence[str]
+    flags: int, said: Iterable[_Value], item: ItemValues, text: _Text
 ) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 253.
 
-    One that was asked for has a name of its own: pages stored before that lack it. `of_text` are
-    its parts beside the article: TEXTS_NAME's, FACTS_NAME's.
+    One that was asked for has a name of its own: pages stored before that lack it.
     """
     names: dict[int, str] = {}
-    by_byte = {name: [each] for name, each in enumerate(of_text) if each}
-    numbers: dict[int, list[str]] = {}
+    its_own = {TEXTS_NAME: text.beside.hex(), FACTS_NAME: text.facts}
+    by_byte = {name: [each] for name, each in its_own.items() if each}
+    shown: dict[int, list[str]] = {}
     asked = set[int]()
-    for name, _, text, plain, kept in said:
+    for name, _, value, plain, kept in said:
         byte = byte_of(f"+{name}" if name in item.added else name)
         asked |= {byte} if item.is_named or name in item.added else set()
         of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
             of_name.append(on_page.in_one_notation(kept))
-            is_shown = kept[0] != _UNSEEN and len(text) <= MAX_LINE
-            if is_shown and not any(map(on_page.path_of, text.split("\n"))):
-                numbers.setdefault(byte, []).extend(on_page.numbers_of(plain))
-    values = b""
+            is_shown = kept[0] != _UNSEEN and len(value) <= MAX_LINE
+            if is_shown and not any(map(on_page.path_of, value.split("\n"))):
+                shown.setdefault(byte, []).append(plain)
+    values, in_text = b"", on_page.Text(text.counted)
     for byte, of_name in sorted(by_byte.items()):
         # "Navy blue" may be another page's "navy".
         is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
@@ -549,13 +566,16 @@ def _packed(
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or bool(prices))
         # "Donate 5 €" may be a button's.
         is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, names.get(byte, ""))
-        marks |= _PRICE_BIT * (is_price and re.search("[1-9]", "".join(of_name)) is not None)
-        value = _value_of(of_name, marks, numbers.get(byte)) if of_name else bytes(_VALUE_BYTES)
-        values += bytes([byte]) + value
+        if is_price and re.search("[1-9]", "".join(of_name)):
+            is_in_text = byte in shown and all(map(in_text.has, shown[byte]))
+            marks |= _PRICE_BIT | _IN_TEXT_BIT * is_in_text
+        numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]
+        packed = _value_of(of_name, marks, numbers) if of_name else bytes(_VALUE_BYTES)
+        values += bytes([byte]) + packed
     return bytes([flags, len(by_byte)]) + values, names
 
 
-def _value_of(kept: list[str], marks: int, numbers: list[str] | None = None) -> bytes:
+def _value_of(kept: list[str], marks: int, numbers: Sequence[str] = ()) -> bytes:
     """5 bytes: see the module."""
     texts = sorted({each.lstrip(_OWN) for each in kept})
     first, *rest = hash_of("\0".join(texts), 3)
@@ -581,14 +601,20 @@ def byte_of(name: str) -> int:
 # --- two items
 
 
-def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
+def differing(
+    values: bytes,
+    others: bytes,
+    structure_bits: float | None,
+    has_its_text: Callable[[], bool] = lambda: False,
+) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
     b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
     template another value of one name is news, and a name that the other item lacks. On two sites
     it is None: the texts decide, but of rows, and of prices and `_OFFERS` that both show. What was
-    asked for counts everywhere, as does a price where the other item has none. KNOWN for two visits
-    of one address: then what of a text stands beside the article counts, too.
+    asked for counts everywhere, as does a price where the other item has none, and its text, of
+    which `has_its_text` is asked, doesn't say it. KNOWN for two visits of one address: then what of
+    a text stands beside the article counts, too.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -604,7 +630,9 @@ def differing(values: bytes, others: bytes, structure_bits: float | None) -> byt
     everywhere = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
     is_priced = any(value[0] & _PRICE_BIT for value in its.values())
     if its and not (is_priced or others[0] & TEXT):  # else nothing is known of the other item
-        everywhere += bytes(n for n in mine if _is_shown_price(mine[n]))
+        prices = [n for n in mine if _is_shown_price(mine[n])]
+        is_told = all(mine[n][0] & _IN_TEXT_BIT for n in prices) and prices and has_its_text()
+        everywhere += b"" if is_told else bytes(prices)
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
         return bytes(dict.fromkeys([*everywhere, *telling]))

@@ -65,11 +65,9 @@ _NUMBER = re.compile(
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
-# A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
-_UNIT = r"[^\W\d_]{0,4}[^\w\s]?"
-_AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
+_BLANKS = re.compile(r" (?=\d)|(?<=\d) ")
 _DIGITS = re.compile(r"\d+")
 _CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
 _CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
@@ -77,8 +75,13 @@ _CODES |= {"円": "jpy", "元": "cny", "rmb": "cny", "₹": "inr", "rs": "inr"}
 _CODES |= {"₽": "rub", "руб": "rub"}
 _CURRENCY = re.compile(
     r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
-    r"|cny|rmb|inr|krw|rub|руб|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs)(?![^\W\d_])"
+    r"|cny|rmb|inr|krw|rub|руб(?:л[а-я]+)?|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs"
+    r"|dollars?|francs?(?: suisses)?|livres sterling|pounds sterling|yen|rupees|kronor|kroner|zlotych|złotych"
+    r"|долларов|евро)(?![^\W\d_])"
 )
+# A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
+_UNIT = rf"(?:{_CURRENCY.pattern}|[^\W\d_]{{0,4}}[^\w\s]?)"
+_AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}", re.IGNORECASE)
 _FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
 _PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
@@ -413,7 +416,7 @@ def _number(text: str) -> str:
 
 def in_one_notation(text: str) -> str:
     """An amount without blanks, and without zeros behind a point: 1 299,00 kr is 1299kr."""
-    return _ZEROS.sub("", text).replace(" ", "") if is_amount(text) else text
+    return _BLANKS.sub("", _ZEROS.sub("", text)) if is_amount(text) else text
 
 
 def numbers_of(text: str) -> list[str]:

@@ -215,7 +215,12 @@ class Pair(NamedTuple):
             return b""
         is_bare = not self.of_one_site or (has(mine, TEXT) and self._main_texts_are_equal())
         bits = None if is_bare else structure_bits(page.structure, other.structure)
-        return differing(mine, other.item_values or NO_VALUES, bits)
+        return differing(mine, other.item_values or NO_VALUES, bits, self._has_all_sentences)
+
+    def _has_all_sentences(self) -> bool:
+        """Whether the other item's text has all sentences that count of its own."""
+        mine, others = self.page.item_sentences, self.other.item_sentences
+        return bool(mine and others) and not new_sentences(mine or b"", others or b"")
 
     def _main_texts_are_equal(self) -> bool:
         """Whether two texts are equal: then a value stands in both, if only by chance."""

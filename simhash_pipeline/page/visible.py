@@ -22,7 +22,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Sequence
-from itertools import chain, compress, islice
+from itertools import chain, compress, count, islice
 from typing import NamedTuple, TypeAlias
 
 import mmh3
@@ -118,7 +118,8 @@ def article_digest(
     counts or more, or most of the running text among links. Else it is all that counts: lists,
     forums. Hidden text is no part of it, nor are numbers of comments, ages and the like: see
     counters.py. Of a thin page, without masks, all counts but these numbers, and what is outside
-    its only main box. Facts are cells of tables without links, in no box such as a footer.
+    its only main box. Facts are cells of tables, in no box such as a footer, and the head of the
+    article, both without links.
     """
     if not texts:
         return None, "", ""
@@ -149,14 +150,30 @@ def article_digest(
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
     of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
-    cells = zip(beside, page.tags, page.link_shares, masks, strict=False)
+    head = _head(page, min(chosen, default=0))
+    cells = zip(count(), beside, page.tags, page.link_shares, masks, strict=False)
     facts = [
         text
-        for text, tag, share, mask in cells
-        if tag in _CELLS and share <= MAX_LINK_SHARE and not mask
+        for i, text, tag, share, mask in cells
+        if share <= MAX_LINK_SHARE
+        and ((tag in _CELLS and not mask) or (i in head and mask != NONE))
     ]
     left, told = ("\n".join(filter(None, each)) for each in (beside, facts))
     return article << ARTICLE_SHIFT | of_all, left, told
+
+
+def _head(page: Blocks, begins: int) -> frozenset[int]:
+    """What stands between the h1 and the article, which begins there, and belongs to the h1.
+
+    In the h1's box, if the article is outside it; else what has no box of several blocks, as cards
+    have one.
+    """
+    heading = max((i for i, tag in enumerate(page.tags[:begins]) if tag == "h1"), default=begins)
+    boxes = [(start, end) for start, end, *_ in page.boxes if end <= begins]
+    if ends := [end for start, end in boxes if start <= heading < end - 1]:
+        return frozenset(range(heading + 1, max(ends)))
+    cards = [range(*box) for box in boxes if heading < box[0] < box[1] - 1]
+    return frozenset(range(heading + 1, begins)).difference(*cards)
 
 
 def _digest(title: str, text: bytes) -> int:
