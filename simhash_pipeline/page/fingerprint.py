@@ -211,7 +211,8 @@ class Fingerprinter:
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         is_short = url and tokens <= MAX_TOKENS
         pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
-        heads = spelled_lines(titles.headings(blocks, title))
+        # The title of a text is its own, without its site's name.
+        heads = spelled_lines(titles.headings(blocks, title) if page is not None else [title])
         line = "" if heads else titles.first_line(blocks, is_main, said)
         main = "\n".join(compress(said, is_main))
         others = compress(said, map(not_, is_main))
