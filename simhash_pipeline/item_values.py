@@ -392,59 +392,51 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
 def _read(text: str, page: on_page.Page) -> _Text:
     """What a folded text says beside its page: of many sentences those of the smallest hashes.
 
-    One counts if the page shows it so, and it is long or ends with a stop: what is scraped of
-    copies often begins with a byline or ends with a link. Of one that a selector glues to a byline
-    the line of the page counts, see `_shown_of`.
+    Those of the page that it says count, see `on_page.Page.said_in`, if they are long or end with a
+    stop: what is scraped of copies often begins with a byline or ends with a link. The text's own
+    may be glued to a byline, or lack the words of links.
     """
-    found: dict[int, int] = {}
-    beside, counted = list[bytes](), list[str]()
+    beside: list[bytes] = []
     doubtful: list[tuple[int, bytes, str]] = []
-    place = scanned = asked_for = elsewhere = 0
+    place = scanned = elsewhere = 0
     shown, aside, said = page.shown, page.beside, sentences(text)
     said[:_DATELINES] = [_without_dateline(each) for each in said[:_DATELINES]]
     packed = on_page.unspaced("\n".join(said)).split(b"\n")
     for sentence, spaced in zip(packed, said, strict=False):
         size = len(sentence)
-        counts = size > MAX_LINE or sentence.endswith(_STOPS)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
-        if counts and not is_shown and scanned < on_page.MOST_SCANNED:
+        if _counts(sentence) and not is_shown and scanned < on_page.MOST_SCANNED:
             scanned += len(shown)
             is_shown = (at := shown.find(sentence)) >= 0
             place = at if is_shown else place
         if not is_shown:
             doubtful.append((size, sentence, spaced))
-            if counts and asked_for < on_page.MOST_SCANNED:
-                asked_for += len(shown)
-                if tail := _shown_of(sentence, page.lines):
-                    found[crc32(tail) & BLOCK_BITS] = MAIN
-        else:
-            place += size
-            scanned += len(aside)
-            if scanned < on_page.MOST_SCANNED and sentence in aside:
-                scanned += len(shown)
-                if page.has_elsewhere(sentence, spaced):
-                    elsewhere += size
-                    beside += [sentence] * counts
-        found[crc32(sentence) & BLOCK_BITS] = MAIN * (is_shown and counts)
-        counted += [spaced] * (is_shown and counts)
+            continue
+        place += size
+        scanned += len(aside)
+        if scanned < on_page.MOST_SCANNED and sentence in aside:
+            scanned += len(shown)
+            if page.has_elsewhere(sentence, spaced):
+                elsewhere += size
+                beside += [sentence] * _counts(sentence)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
+    own = [*page.said_in(b"".join(packed))]
+    own[:_DATELINES] = [_without_dateline(each) for each in own[:_DATELINES]]
+    own = [each for each in own if _counts(on_page.unspaced(each))]
+    found = {crc32(each) & BLOCK_BITS: 0 for each in packed}
+    found |= {crc32(on_page.unspaced(each)) & BLOCK_BITS: MAIN for each in own}
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
-    packed_so = struct.pack(f">{len(chosen)}H", *chosen)
-    return _Text(packed_so, "\n".join(counted), b"".join(beside), said_aside, is_most)
+    bits = struct.pack(f">{len(chosen)}H", *chosen)
+    return _Text(bits, "\n".join(own), b"".join(beside), said_aside, is_most)
 
 
-def _shown_of(sentence: bytes, lines: bytes) -> bytes:
-    """Of a sentence the end that is in a line of the page, from its begin; b"" if under half."""
-    half = sentence[len(sentence) // 2 :]
-    if (at := lines.find(half)) < 0:
-        return b""
-    line = lines[lines.rfind(b"\n", 0, at) + 1 : at] + half
-    return line if sentence.endswith(line) else b""
+def _counts(sentence: bytes) -> bool:
+    return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
 
 
 def _without_dateline(sentence: str) -> str:

@@ -145,7 +145,8 @@ class Judge(AbstractContextManager["Judge"]):
                 self._note_row(page, item_values.row_of(page.item_values))
         if verdict.new_sentences is not None:
             on_sites = copies_on(page.site, site_of(verdict.twin_key or ""))
-            self.repeated_text.learn_copy((page.namespace, on_sites), verdict.new_sentences)
+            gone = verdict.gone_sentences or ()
+            self.repeated_text.learn_copy((page.namespace, on_sites), verdict.new_sentences, gone)
         if blocks and teaches_repeated_text(verdict):
             self.repeated_text.learn(host, page.structure, blocks)
         return verdict
@@ -357,6 +358,7 @@ class _Case:
         are_copies = by is None or (by == "fields" and not pair.differing_values())
         if are_copies and neighbour.reason in (*BY_TEXT, "address"):
             more["new_sentences"] = pair.new_sentences()
+            more["gone_sentences"] = pair.gone_sentences()
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":

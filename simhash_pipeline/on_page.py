@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
 from simhash_pipeline.page.counters import MAX_LINE, is_sentence, without_counters
-from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.urls import site_of, without_tracking
@@ -85,6 +85,7 @@ _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}",
 _FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
 _PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
+_QUARTER_BYTES = 10  # of a sentence, two of which don't
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -264,12 +265,7 @@ class Page:
     @cached_property
     def shown(self) -> bytes:
         """All that is visible, see `unspaced`, in one line."""
-        return self.lines.replace(b"\n", b"")
-
-    @cached_property
-    def lines(self) -> bytes:
-        """The same in lines, each behind its break."""
-        return unspaced("".join(f"\n{each.text}" for each in self._shown))
+        return unspaced("".join(each.text for each in self._shown)).replace(b"\n", b"")
 
     @cached_property
     def beside(self) -> bytes:
@@ -295,6 +291,27 @@ class Page:
                 found.append(spaced)
             place += len(cell)
         return found
+
+    def said_in(self, text: bytes) -> Iterator[str]:
+        """The visible sentences that a text says, of a long one two quarters.
+
+        The words of links may be left out in the others, as by `p::text`.
+        """
+        place = scanned = 0
+        first, *markup = (each.text for each in self._shown)
+        said = sentences("\n".join([first.partition("\n")[2], *markup]))  # without the title
+        for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
+            if text.startswith(packed, place):  # most of an article stand there in this order
+                place += len(packed)
+                yield sentence
+            elif scanned < MOST_SCANNED:
+                quarter = len(packed) // 4
+                parts = [packed] if quarter < _QUARTER_BYTES else _cut(packed, quarter)
+                scanned += len(parts) * len(text)
+                ends = [at + len(part) for part in parts if (at := text.find(part)) >= 0]
+                if 2 * len(ends) >= len(parts):
+                    place = max(ends)
+                    yield sentence
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -447,6 +464,10 @@ def _currency_of(price: str) -> str:
         return ""
     found = {_CODES.get(each, each) for each in _CURRENCY.findall(price)}
     return " ".join(sorted(found))
+
+
+def _cut(packed: bytes, size: int) -> list[bytes]:
+    return [packed[i : i + size] for i in range(0, len(packed) - size + 1, size)]
 
 
 def _unescaped(found: re.Match[str]) -> str:

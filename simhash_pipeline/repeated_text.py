@@ -39,7 +39,7 @@ from simhash_pipeline.verdict import Verdict
 Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
-TEXTS_VARY = MAIN  # in place of a word: see `learn_copy`
+TEXTS_VARY = MAIN  # in place of a word: of how many copies some sentence isn't such
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
 _COPIES = "copies on "
@@ -196,10 +196,12 @@ class RepeatedText:
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
 
-    def learn_copy(self, host: Host, new_sentences: Collection[int]) -> None:
-        """Count the sentences that a copy's text has and the other's hasn't; see `copies_on`."""
-        varies = not self.template(host, None).counts.keys() >= {*new_sentences}
-        self.learn(host, None, [*new_sentences, *[WORD | TEXTS_VARY] * varies])
+    def learn_copy(self, host: Host, new: Collection[int], gone: Collection[int]) -> None:
+        """Count the sentences that a copy's text has alone, and those that the other's has.
+
+        See `copies_on`.
+        """
+        self.learn(host, None, [*new, *(WORD | MAIN | each for each in gone)])
 
     def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""
@@ -209,7 +211,7 @@ class RepeatedText:
         pages = pages or _Pages(replace(self.template(host, structure), structure=structure))
         others = [one for one in templates if one is not pages]
         self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-        found = pages.add(blocks, LEAST_COPIES if host[1].startswith(_COPIES) else LEAST_PAGES)
+        found = pages.add(blocks, are_copies=host[1].startswith(_COPIES))
         self._pages += sum(len(one.blocks) for one in templates)
         while self._pages > self._max_pages and len(self._hosts) > 1:
             oldest = self._hosts.pop(next(iter(self._hosts)))
@@ -237,7 +239,7 @@ class _Pages:
         self.blocks: deque[array[int]] = deque(maxlen=_REMEMBERED)  # a page's, in 2 bytes each
         self._added = 0
 
-    def add(self, blocks: Collection[int], least: int) -> Template | None:
+    def add(self, blocks: Collection[int], *, are_copies: bool) -> Template | None:
         self.blocks.append(array("H", blocks))
         self._added += 1
         older = min(self._known.pages, _REMEMBERED - len(self.blocks))
@@ -248,7 +250,11 @@ class _Pages:
         known = self._known.counts.items() if older else ()
         earlier = [[block] * round(count * older / self._known.pages) for block, count in known]
         said = b"".join([*self.blocks, array("H", chain.from_iterable(earlier))])
-        found = _recurring(said, least)
+        found = _recurring(said, LEAST_COPIES if are_copies else LEAST_PAGES)
+        if are_copies:
+            own = [[each for each in of if each < MAIN] for of in self.blocks]
+            vary = sum(not found.keys() >= {*each} for each in own)
+            found[TEXTS_VARY] = found.get(TEXTS_VARY, 0) + vary  # of pages in the store, and these
         before, self.template = self.template, Template(self.template.structure, pages, found)
         return None if _learnt(before) == _learnt(self.template) else self.template
 

@@ -30,7 +30,7 @@ from simhash_pipeline.item_values import (
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
-from simhash_pipeline.page.visible import ARTICLE_SHIFT
+from simhash_pipeline.page.visible import ARTICLE_SHIFT, MAIN
 from simhash_pipeline.repeated_text import (
     LEAST_PAGES,
     NO_BLOCKS,
@@ -184,21 +184,26 @@ class Pair(NamedTuple):
             return None
         return frozenset() if self.item_texts_are_equal() else new_sentences(mine, others)
 
+    def gone_sentences(self) -> frozenset[int] | None:
+        """Those of the other item's text that its item's lacks, likewise."""
+        return self._replace(page=self.other, other=self.page).new_sentences()
+
     def _has_news(self) -> bool:
         """Whether one of its new sentences counts.
 
         It doesn't where such copies repeat it, or a third of them have some of their own: then what
         was scraped isn't the article alone. Of two sites, which often edit what they share, it must
-        be known that seven of eight copies have none.
+        be known that seven of eight copies have none, or the other text must have none that counts.
         """
         if not (new := self.new_sentences()):
             return False  # without a look-up, as of most copies
         on_sites = copies_on(self.page.site, self.other.site)
         copies = template_of(None, self.repeated_text(on_sites))
-        is_known = self.of_one_site or copies is not UNKNOWN
+        is_fuller = copies.counts.keys() >= {MAIN | each for each in self.gone_sentences() or ()}
+        is_known = self.of_one_site or is_fuller or copies is not UNKNOWN
         if not is_known or copies.counts.keys() >= new:
             return False
-        most = copies.pages / (3 if self.of_one_site else 8)
+        most = copies.pages / (3 if self.of_one_site or is_fuller else 8)
         most = max(most, LEAST_PAGES - 1)  # as seven are too few to say so of a site
         return copies.counts.get(TEXTS_VARY, 0) <= most
 

@@ -435,12 +435,19 @@ def test_texts_of_copies_that_all_differ_say_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("copies", "more", "is_out"), [(9, "", True), (3, "", False), (9, "by Jo", False)]
+    ("copies", "more", "replaced", "is_out"),
+    [
+        (9, "", 1, True),
+        (3, "", 1, False),
+        (9, "by Jo", 1, False),
+        (0, "", 0, True),
+        (9, "by Jo", 0, False),
+    ],
 )
 def test_an_update_is_kept_beside_a_reprint_of_a_site_that_edits_none(
-    copies: int, more: str, is_out: bool
+    copies: int, more: str, replaced: int, is_out: bool
 ) -> None:
-    """Whether it does is known of eight reprints at least."""
+    """Whether it does is known of eight reprints at least; until then the fuller text is kept."""
     with Judge() as judge:
         for n in range(copies):
             story = [text.replace("hall", f"house {n}{n}, hall") for text in STORY]
@@ -448,9 +455,15 @@ def test_an_update_is_kept_beside_a_reprint_of_a_site_that_edits_none(
             html = PRINTED.format("".join(f"<p>{text}" for text in reprint))
             judge.judge(f"http://wire.example/{n}", html, {"text": "\n".join(reprint)})
             assert _judged(judge, n, FRAME, story).dropped
+        if not copies:
+            story = [*STORY]
+            html = PRINTED.format("".join(f"<p>{text}" for text in story))
+            judge.judge("http://wire.example/", html, {"text": "\n".join(story)})
         # The store remembers; this run has seen no first copy of the story.
         judge.memory = RunMemory(None)
-        story.append("The museum closed an hour after this report appeared, said its director.")
+        story[len(story) - replaced :] = [
+            "The museum closed an hour after this report appeared, said its director."
+        ]
         assert _judged(judge, copies, FRAME, story).dropped is not is_out
 
 
