@@ -43,7 +43,6 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
-from simhash_pipeline.page.folding import STOPS
 from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
@@ -63,8 +62,6 @@ MOST_ROWS = 100
 MOST_BYTES = 4_000  # of the values and rows of a known page, as rows are added
 MOST_SENTENCES = 1_000  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
-# What a sentence ends with, in UTF-8.
-_STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 # What an agency, or who reprints it, puts in front: "Oban (Post) - ", "(来源:晚报)", "新华社电 ".
 _DATELINE = re.compile(
     r"(?:[^\n(]{3,40}(?=\())?[(【][^()【】\d\n]{2,30}[)】] ?[-–—:]+ ?"
@@ -392,9 +389,9 @@ def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
 def _read(text: str, page: on_page.Page) -> _Text:
     """What a folded text says beside its page: of many sentences those of the smallest hashes.
 
-    Those of the page that it says count, see `on_page.Page.said_in`, if they are long or end with a
-    stop: what is scraped of copies often begins with a byline or ends with a link. The text's own
-    may be glued to a byline, or lack the words of links.
+    Those of the page that it says count, see `on_page.Page.said_in`, but for bylines and links:
+    what is scraped of copies often begins or ends with one. The text's own may be glued to a
+    byline, or lack the words of links.
     """
     beside: list[bytes] = []
     doubtful: list[tuple[int, bytes, str]] = []
@@ -405,7 +402,7 @@ def _read(text: str, page: on_page.Page) -> _Text:
     for sentence, spaced in zip(packed, said, strict=False):
         size = len(sentence)
         is_shown = shown.startswith(sentence, place)  # most stand there in this order
-        if _counts(sentence) and not is_shown and scanned < on_page.MOST_SCANNED:
+        if on_page.counts(sentence) and not is_shown and scanned < on_page.MOST_SCANNED:
             scanned += len(shown)
             is_shown = (at := shown.find(sentence)) >= 0
             place = at if is_shown else place
@@ -418,7 +415,7 @@ def _read(text: str, page: on_page.Page) -> _Text:
             scanned += len(shown)
             if page.has_elsewhere(sentence, spaced):
                 elsewhere += size
-                beside += [sentence] * _counts(sentence)
+                beside += [sentence] * on_page.counts(sentence)
     asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
     held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
@@ -426,17 +423,12 @@ def _read(text: str, page: on_page.Page) -> _Text:
     is_most = 2 * elsewhere > sum(map(len, packed))
     own = [*page.said_in(b"".join(packed))]
     own[:_DATELINES] = [_without_dateline(each) for each in own[:_DATELINES]]
-    own = [each for each in own if _counts(on_page.unspaced(each))]
     found = {crc32(each) & BLOCK_BITS: 0 for each in packed}
     found |= {crc32(on_page.unspaced(each)) & BLOCK_BITS: MAIN for each in own}
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
     bits = struct.pack(f">{len(chosen)}H", *chosen)
     return _Text(bits, "\n".join(own), b"".join(beside), said_aside, is_most)
-
-
-def _counts(sentence: bytes) -> bool:
-    return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
 
 
 def _without_dateline(sentence: str) -> str:

@@ -21,7 +21,7 @@ from zlib import crc32
 
 from simhash_pipeline.page.counters import MAX_LINE, is_sentence, without_counters
 from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
-from simhash_pipeline.page.folding import folded
+from simhash_pipeline.page.folding import STOPS, folded
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.urls import site_of, without_tracking
 
@@ -85,6 +85,8 @@ _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}",
 _FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
 _PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
+# What a sentence ends with, in UTF-8.
+_STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 _QUARTER_BYTES = 10  # of a sentence, two of which don't
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
@@ -293,7 +295,7 @@ class Page:
         return found
 
     def said_in(self, text: bytes) -> Iterator[str]:
-        """The visible sentences that a text says, of a long one two quarters.
+        """The visible sentences that count and that a text says, of a long one two quarters.
 
         The words of links may be left out in the others, as by `p::text`.
         """
@@ -301,17 +303,23 @@ class Page:
         first, *markup = (each.text for each in self._shown)
         said = sentences("\n".join([first.partition("\n")[2], *markup]))  # without the title
         for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
-            if text.startswith(packed, place):  # most of an article stand there in this order
+            is_said = text.startswith(packed, place)  # most of an article stand in this order
+            if is_said:
                 place += len(packed)
-                yield sentence
-            elif scanned < MOST_SCANNED:
+            elif counts(packed) and scanned < MOST_SCANNED:
                 quarter = len(packed) // 4
                 parts = [packed] if quarter < _QUARTER_BYTES else _cut(packed, quarter)
-                scanned += len(parts) * len(text)
-                ends = [at + len(part) for part in parts if (at := text.find(part)) >= 0]
-                if 2 * len(ends) >= len(parts):
-                    place = max(ends)
-                    yield sentence
+                ends, missing = [place], 0
+                for part in parts:
+                    scanned += len(text)
+                    if (at := text.find(part)) >= 0:
+                        ends.append(at + len(part))
+                    elif (missing := missing + 1) * 2 > len(parts):
+                        break
+                else:
+                    is_said, place = True, ends[-1]
+            if is_said and counts(packed):
+                yield sentence
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -464,6 +472,11 @@ def _currency_of(price: str) -> str:
         return ""
     found = {_CODES.get(each, each) for each in _CURRENCY.findall(price)}
     return " ".join(sorted(found))
+
+
+def counts(sentence: bytes) -> bool:
+    """Whether a sentence of a text is long, or ends with a stop, as no byline and no link does."""
+    return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
 
 
 def _cut(packed: bytes, size: int) -> list[bytes]:
