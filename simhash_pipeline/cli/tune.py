@@ -74,7 +74,9 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         equal = joined(answers, replace(now, content_distance=0))
         if wrong := len(equal) - copies(equal):
             yield f"{counted(wrong, 'wrong pair')} 0 bits apart: scrape what differs, or add it."
-        yield "Answer more pairs, or name a lower --precision."
+        others = sum(_by_rule(line) is not None for line in answers)
+        more = f"; something else decides {others:,} of these answers" * bool(others)
+        yield f"Answer more pairs, or name a lower --precision{more}."
         return
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above,"
@@ -154,8 +156,10 @@ def recommended(answers: Sequence[SheetLine], now: Options, least: float) -> Opt
 
     One after the other, in the order of THRESHOLDS, each is as loose as that allows: as far as an
     answered copy is, or as now, of which there may be no answers. None if no distance is so right.
+    Pairs that an item or an address decides say nothing of it.
     """
-    found = [line for line in answers if line.twins and _by_rule(line) is None]
+    decided = [line for line in answers if _by_rule(line) is None]
+    found = [line for line in decided if line.twins]
     distances = {line.distance for line in found if line.reason != "sketch"}
     choices: dict[str, set[Any]] = {
         "content_distance": {now.content_distance, *distances.intersection(_SETTABLE_BITS)},
@@ -166,7 +170,7 @@ def recommended(answers: Sequence[SheetLine], now: Options, least: float) -> Opt
     for name, values in choices.items():
         for value in sorted(values - {None}, reverse=name != "min_similarity"):
             limits = replace(best, **{name: value})
-            near = joined(answers, limits)
+            near = joined(decided, limits)
             if wilson(copies(near), len(near))[0] >= least:
                 best = limits
                 break

@@ -43,8 +43,11 @@ def test_drops_by_item_say_nothing_of_thresholds(simhash: Simhash, answered: Pat
     more = [f"copy,7,24,http://a.example/t,http://a.example/i{n},item,1,0.1" for n in range(99)]
     (answered / "b.csv").write_text("\n".join([*lines, *more]))
     told = simhash(answered, "tune", "b.csv").stdout
-    assert "they find 182 of 183 copies:\n\nSIMHASH_CONTENT_DISTANCE = 3\n" in told
+    assert "they find 182 of 183 copies:\n\nSIMHASH_CONTENT_DISTANCE = 0\n" in told
     assert told.endswith("SIMHASH_SKETCH_DISTANCE = 18\nSIMHASH_MIN_SIMILARITY = 0.8\n")
+    (answered / "c.csv").write_text("\n".join([HEAD, *more]))
+    told = simhash(answered, "tune", "c.csv").stdout
+    assert told.endswith("; something else decides 99 of these answers.\n")
 
 
 def test_fields_that_keep_copies_are_named(simhash: Simhash, answered: Path) -> None:
