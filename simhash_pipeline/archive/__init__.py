@@ -9,7 +9,7 @@ from simhash_pipeline.page.source import Source
 
 INPUTS = (
     "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .json, .csv, also .gz), a "
-    "Parquet file, or a folder of .html files"
+    "Parquet file, or a folder of HTML files"
 )
 # Which of several twins is kept, and the order of judging in SQL: the first one is.
 KEEP = {

@@ -1,6 +1,7 @@
 """Opens an input by its name: a file, or a folder of HTML files."""
 
 import os
+import re
 import shutil
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import shown_url
 
+# After a mark of the encoding, of XML, and comments.
+_BEGIN = re.compile(
+    rb"(?is)(?:\xef\xbb\xbf)?(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype html|html)\b"
+)
+
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
     """The reader for a path; ArchiveError if it can't be read."""
@@ -25,8 +31,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
     try:
         if path.is_dir():
             if not (folder := Folder(path)).files():
-                rule = "no file's name in it ends in .html or its like"
-                raise ArchiveError(f"{path} holds no page: {rule}")
+                raise ArchiveError(f"{path} holds no page: no file in it begins as HTML does")
             return folder
         path.open("rb").close()
     except OSError as error:
@@ -73,9 +78,10 @@ class Folder:
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
     def files(self) -> list[Path]:
-        """The HTML files, sorted."""
+        """The HTML files, sorted; a mirror has pages named 1002 and page.html?id=2."""
         suffixes = {".htm", ".html", ".xhtml", *[".pdf"] * reads_pdfs()}
-        return sorted(each for each in self._all_files() if each.suffix.lower() in suffixes)
+        found = self._all_files()
+        return sorted(each for each in found if each.suffix.lower() in suffixes or _is_html(each))
 
     def _all_files(self) -> Iterator[Path]:
         """OSError if a folder can't be read."""
@@ -91,6 +97,16 @@ class Folder:
 def _is_ordinary(path: Path) -> bool:
     """Whether it is a file or folder itself."""
     return not path.is_symlink() and (path.is_file() or path.is_dir())
+
+
+def _is_html(file: Path) -> bool:
+    if file.name[:1] == ".":  # hidden, as our parts
+        return False
+    try:
+        with file.open("rb") as opened:
+            return _BEGIN.match(opened.read(1_000)) is not None
+    except OSError:
+        return False
 
 
 def _file_page(file: Path) -> Record:

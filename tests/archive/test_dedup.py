@@ -434,12 +434,15 @@ def test_a_folder_may_receive_the_result(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_other_files_of_a_folder_are_counted(tmp_path: Path) -> None:
-    """As `wget -r` leaves pages of which the addresses have no ending."""
+    """`wget -r` leaves pages of which the addresses have no ending, or a query behind it."""
     (tmp_path / "saved" / "b").mkdir(parents=True)
-    for name in ("a.html", "page.php", ".hidden.txt", "b/article", "b/d.php"):
-        (tmp_path / "saved" / name).write_text(html("One story"), encoding="utf-8")
+    for name in ("a.html", "b/1002", "b/article.php?id=7", ".hidden"):
+        (tmp_path / "saved" / name).write_text(html(f"Story {name}"), encoding="utf-8")
+    for name in ("robots.txt", "b/style.css", "b/d.css", "b/none"):
+        (tmp_path / "saved" / name).write_text("No <html>", encoding="utf-8")
     done = dedup(job(tmp_path, tmp_path / "saved"))
-    assert (done.kept, done.skipped) == ({"thin": 1}, {".php": 2, "no suffix": 1})
+    assert done.kept == {"thin": 3}
+    assert done.skipped == {".css": 2, ".txt": 1, "no suffix": 1}
 
 
 @pytest.mark.parametrize("source", [".", "b/.."])
