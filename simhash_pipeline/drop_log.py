@@ -97,7 +97,7 @@ class Drop:
     twin_title: str = ""  # of the twin, its first 100 characters, as the store keeps them
     twin_first_seen: str | None
     reason: str  # of a near miss: `Verdict.rejected_by`
-    fields: tuple[str, ...] = ()  # of the items, that differ
+    fields: tuple[str, ...] = ()  # of the items, that differ; of a drop they don't count
     changed: tuple[str, ...] = ()  # of a known page, since its last visit: fields or texts
     # The rows of a list that were dropped, in words, by the URL of the page that had each before.
     rows: dict[str, list[str]] = dataclasses.field(default_factory=dict)
@@ -193,7 +193,7 @@ class DropLog:
             twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.rejected_by or verdict.reason,
-            fields=verdict.differing_fields,
+            fields=verdict.differing_fields or verdict.uncounted_fields,
             changed=verdict.changed,
             **{name: getattr(verdict, name) for name in _OF_VERDICT},
             similarity=None if verdict.similarity is None else round(verdict.similarity, 4),

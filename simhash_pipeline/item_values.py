@@ -634,6 +634,17 @@ def differing(
     return bytes(dict.fromkeys(everywhere + other + lacking))
 
 
+def uncounted(values: bytes, others: bytes) -> bytes:
+    """The names, a byte each, by which both items say something else that their pages show.
+
+    Of a dropped page: it didn't count there, and does once it is asked for.
+    """
+    mine, its = _by_name(values), _by_name(others)
+    both = (n for n in mine if n > FACTS_NAME and any(mine[n]) and any(its.get(n, b"")))
+    shown = (n for n in both if not (_is_unseen(mine[n]) or _is_unseen(its[n])))
+    return bytes(n for n in shown if _are_two(mine[n], its[n]))
+
+
 def facts_differ(values: bytes | None, others: bytes | None) -> bool:
     """Whether the facts beside the article differ, of two texts that do."""
     mine, its = (_by_name(each or NO_VALUES).get(FACTS_NAME) for each in (values, others))

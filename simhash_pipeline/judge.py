@@ -363,9 +363,14 @@ class _Case:
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":
             found = pair.differing_values() or bytes([item_values.TEXTS_NAME])
-            differing = filter(self._names.__contains__, found)
-            more["differing_fields"] = tuple(sorted(map(self._names.__getitem__, differing)))
+            more["differing_fields"] = self._named(found)
+        elif by is None:
+            values = (each.item_values or NO_VALUES for each in (self._page, neighbour.page))
+            more["uncounted_fields"] = self._named(item_values.uncounted(*values))
         return verdict_of(self._page, other=neighbour.page, **(fields | more))
+
+    def _named(self, names: bytes) -> tuple[str, ...]:
+        return tuple(sorted(self._names[each] for each in names if each in self._names))
 
     def _takes_place_of(self, twin: StoredPage) -> bool:
         """Whether the page has the address that its twin declares, and the twin hasn't."""

@@ -59,6 +59,7 @@ class Verdict:
     rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
     min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
     differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
+    uncounted_fields: tuple[str, ...] = ()  # those of a copy, which differ and don't count
     # Of a copy, but in one structure of a site: its item's sentences that the twin's lacks
     new_sentences: frozenset[int] | None = field(default=None, compare=False)
     gone_sentences: frozenset[int] | None = field(default=None, compare=False)  # those of the twin

@@ -316,6 +316,10 @@ class ExplainCommand(Command):
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
         yield f"{verb} {minute(unix_seconds(line.time))} UTC by {line.spider}{why}."
+        if line.record is None and line.fields:
+            names = ", ".join(line.fields)
+            how = f'SIMHASH_ITEM_FIELDS = ("+{line.fields[0]}",) lets one count'
+            yield f"Fields that differ and didn't count: {names}. {how}."
         yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
@@ -369,7 +373,7 @@ class ExplainCommand(Command):
         yield ""
         text_a, text_b = (text_of(stores, page.url, page.namespace) for page in (a, b))
         if text_a is None or text_b is None:
-            yield "The texts of the pages were not kept. To compare them:"
+            yield "The texts of the pages were not kept. To compare them, without their items:"
             pages = shlex.join([a.shown_url, b.shown_url])
             keep = ("from the next run on", "SIMHASH_KEEP_TEXT = True (for `dedup` also --store)")
             yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)

@@ -65,7 +65,8 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
         f"copies kept {kept:,}. A crawl knows addresses, titles and items, too."
     )
     yield from ("", "If you answered only suspicious pairs, these figures are too low.", "")
-    if apart := Counter(name for line in answers if line.twins for name in line.fields):
+    keeping = (line for line in answers if line.twins and line.reason == "fields")
+    if apart := Counter(name for line in keeping for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
         yield from (f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}.", "")
     best = recommended(answers, now, least)

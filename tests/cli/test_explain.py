@@ -82,6 +82,21 @@ def test_a_drop_is_explained_by_bits_and_words(simhash: Simhash, texts: Path) ->
     assert "fetch" not in told
 
 
+def test_scraped_fields_that_differ_and_did_not_count_are_named(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """Between sites; with the way to let them count."""
+    places = {"http://a.example/1": "Hull", "http://b.example/2": "Rhyl"}
+    items = [
+        {"url": url, "html": html(f"{STORY} {place}"), "place": place, "kind": "Post"}
+        for url, place in places.items()
+    ]
+    crawl(tmp_path, items)
+    said = simhash(tmp_path, "explain", "http://b.example/2").stdout
+    how = 'SIMHASH_ITEM_FIELDS = ("+place",) lets one count.'
+    assert f"\nFields that differ and didn't count: place. {how}\n" in said
+
+
 def test_the_fingerprints_of_both_are_shown_with_their_distance(
     simhash: Simhash, texts: Path
 ) -> None:
@@ -94,7 +109,10 @@ def test_the_fingerprints_of_both_are_shown_with_their_distance(
 def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_path: Path) -> None:
     result = simhash(crawled(tmp_path), "explain", "http://a.example/2")
     assert result.returncode == 0
-    assert "The texts of the pages were not kept. To compare them:" in result.stdout
+    assert (
+        "The texts of the pages were not kept. To compare them, without their items:"
+        in result.stdout
+    )
     assert "scrapy simhash compare http://a.example/1 http://a.example/2\n" in result.stdout
     keep = "from the next run on  SIMHASH_KEEP_TEXT = True (for `dedup` also --store)\n"
     assert keep in result.stdout

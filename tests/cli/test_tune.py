@@ -54,7 +54,7 @@ def test_fields_that_keep_copies_are_named(simhash: Simhash, answered: Path) -> 
     lines = (answered / "a.csv").read_text().splitlines()
     shop = "copy,0,2,http://a.example/t,http://a.example"
     more = [f'{shop}/f{n},fields,1,1,"position, price"' for n in range(2)]
-    more += [f"{shop}/g,fields,1,1,position"]
+    more += [f"{shop}/g,fields,1,1,position", f"{shop}/h,content,1,1,place"]
     (answered / "b.csv").write_text("\n".join([f"{lines[0]},fields", *lines[1:], *more]))
     said = simhash(answered, "tune", "b.csv").stdout
     assert "SIMHASH_ITEM_FIELDS to exclude: position (3), price (2).\n" in said
