@@ -72,12 +72,11 @@ _DIGITS = re.compile(r"\d+")
 _CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
 _CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
 _CODES |= {"円": "jpy", "元": "cny", "rmb": "cny", "₹": "inr", "rs": "inr"}
-_CODES |= {"₽": "rub", "руб": "rub"}
+_CODES |= {"₽": "rub", "руб": "rub", "рублей": "rub", "dollars": "usd", "yen": "jpy", "евро": "eur"}
 _CURRENCY = re.compile(
     r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
-    r"|cny|rmb|inr|krw|rub|руб(?:л[а-я]+)?|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs"
-    r"|dollars?|francs?(?: suisses)?|livres sterling|pounds sterling|yen|rupees|kronor|kroner|zlotych|złotych"
-    r"|долларов|евро)(?![^\W\d_])"
+    r"|cny|rmb|inr|krw|rub|руб(?:лей|ля|ль)?|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs"
+    r"|dollars?|francs?(?: suisses)?|livres sterling|pounds sterling|yen|евро)(?![^\W\d_])"
 )
 # A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
 _UNIT = rf"(?:{_CURRENCY.pattern}|[^\W\d_]{{0,4}}[^\w\s]?)"
@@ -87,7 +86,7 @@ _PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
 # What a sentence ends with, in UTF-8.
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
-_QUARTER_BYTES = 10  # of a sentence, two of which don't
+_QUARTER_BYTES = 8  # of a sentence, two of which don't
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")

@@ -277,6 +277,25 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["a lead behind a byline, in a print view: found"] = [
         (_led(n, "print", 12), _led(n, "story", 12)) for n in range(_PRODUCTS)
     ]
+    rows["the whole of a reprint whose last sentence was cut: kept"] = [
+        (_linked(n, "wire", cut=True), _linked(n, "story")) for n in range(_PRODUCTS)
+    ]
+    rows["a copy of a text without its links' words: found"] = [
+        (_linked(n, "story"), _linked(n, "print")) for n in range(_PRODUCTS)
+    ]
+    words = ["Open", "Filled"]
+    rows["another word below the heading, in the whole text: kept"] = [
+        [_opening(n, word) for word in words] for n in range(_PRODUCTS)
+    ]
+    rows["other cards below the heading, in the whole text: found"] = [
+        [_opening(n, words[0], day) for day in (1, 2)] for n in range(_PRODUCTS)
+    ]
+    rows["a text that has the price of a page, without the field: found"] = [
+        (_sold(n, "print", 49, has_price=False), _sold(n, "story", 49)) for n in range(_PRODUCTS)
+    ]
+    rows["a text that has another price than a page, without the field: kept"] = [
+        (_sold(n, "wire", 53, has_price=False), _sold(n, "story", 49)) for n in range(_PRODUCTS)
+    ]
     rows["a thread again, other counts and teasers beside its posts: found"] = [
         (_thread(n, 1), _thread(n, 2)) for n in range(_PRODUCTS)
     ]
@@ -385,6 +404,46 @@ def _led(n: int, kind: str, boats: int) -> Scraped:
     if kind == "print":
         return Scraped(made._bare("news-example.org", n, title, f"<h2>{title}</h2>{body}"), item)
     return Scraped(made._page("news-example.org", f"led-{n}", title, body), item)
+
+
+def _in_frame(n: int, kind: str, title: str, body: str, item: Mapping[str, Any]) -> Scraped:
+    if kind == "story":
+        return Scraped(made._page("news-example.org", f"story-{n}", title, body), item)
+    host = "news-example.org" if kind == "print" else "wire-example.org"
+    return Scraped(made._bare(host, n, title, f"<h2>{title}</h2>{body}"), item)
+
+
+def _linked(n: int, kind: str, *, cut: bool = False) -> Scraped:
+    """A story whose paragraphs have a link each in the site's own template, scraped by p::text."""
+    title, text = _written(n)
+    text[-1] = text[-1][: text[-1].rindex(". ") + 1] if cut else text[-1]
+    body, said = made._paragraphs(text), text
+    if kind == "story":
+        parts = [each.partition(f" {each.split()[5]} ") for each in text]
+        body = "".join(f"<p>{a} <a href='/about'>{b}</a>{c}</p>" for a, b, c in parts)
+        said = [part for a, _, c in parts for part in (a, c)]
+    return _in_frame(n, kind, title, body, {"title": title, "text": "\n".join(said)})
+
+
+def _opening(n: int, word: str, day: int = 1) -> Scraped:
+    """A job with a word on its state below the heading, and cards; all of it is scraped."""
+    title, text = _described(n)
+    more = made._prose(made._chance(f"job {n}"), 200)
+    cards = [made._title(made._chance(f"cards {n} {day} {each}")) for each in range(3)]
+    box = f"<div>{made._paragraphs(cards)}</div>"
+    body = f"<div>{word} in May</div>{box}<section><p>{text}</p><p>{more}</p></section>"
+    page = made._page("jobs-example.org", f"{word}-{day}/job-{n}", title, body, related="jobs")
+    text = " ".join(line for line in re.split("<[^<>]*>", body) if line)
+    return Scraped(page, {"title": title, "text": text})
+
+
+def _sold(n: int, kind: str, price: int, *, has_price: bool = True) -> Scraped:
+    """A story that says a price, which stands in a field, too, where the template shows one."""
+    title, text = _written(n)
+    text = [*text[:2], f"The lamp sells for {price} EUR in all shops.", *text[2:]]
+    shown = f"<div><b>{price} EUR</b></div>" * has_price
+    item = {"title": title, "text": "\n".join(text), "cost": f"{price} EUR" if has_price else None}
+    return _in_frame(n, kind, title, f"{shown}{made._paragraphs(text)}", item)
 
 
 def _thread(n: int, day: int, *, posts: int = 4) -> Scraped:

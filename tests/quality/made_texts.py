@@ -40,6 +40,9 @@ def text_rows() -> Iterator[Row]:
         for share, goal in _CHANGED_GOALS.items():
             measure = f"texts with {share} % of their words changed: found"
             yield share_row(MADE_TEXTS, measure, LANGUAGES[lang], _found(lang, share), goal)
+        measure = "texts of one form whose titles differ in a number: kept"
+        hits = [hit for n in range(_TEMPLATES) for hit in _numbered_kept(lang, n)]
+        yield share_row(MADE_TEXTS, measure, LANGUAGES[lang], hits, 0.95)
 
 
 def text_digest() -> str:
@@ -106,14 +109,22 @@ def vocabulary(lang: str) -> Sequence[str]:
     return [word for text in texts for word in words(text) if word.isalpha()]
 
 
-def _kept(texts: Sequence[str]) -> list[float]:
-    """1.0 for each text after the first that is kept."""
+def _kept(texts: Sequence[str], titles: Sequence[str] = ()) -> list[float]:
+    """1.0 for each text after the first that is kept; the last ones have these titles."""
     judge = Judge()
+    of_texts = [*[""] * (len(texts) - len(titles)), *titles]
     verdicts = [
-        judge.judge(f"http://a.example/{n}", _fingerprinter().fingerprint_text(text))
-        for n, text in enumerate(texts)
+        judge.judge(f"http://a.example/{n}", _fingerprinter().fingerprint_text(text, title=title))
+        for n, (text, title) in enumerate(zip(texts, of_texts, strict=True))
     ]
     return [float(not verdict.dropped) for verdict in verdicts[1:]]
+
+
+def _numbered_kept(lang: str, number: int) -> list[float]:
+    """Of texts of which a word is in all titles, after others of their host: 1.0 for each kept."""
+    texts = _of_template(lang, 8, number)
+    titles = [f"{_drawn(f'{lang} 8 {number}', lang, 1)[0]} 21/{4200 + n}" for n in range(len(texts))]
+    return _kept([*_stories(lang, 0)[:40], *texts], titles)[-len(texts) + 1 :]
 
 
 def _found(lang: str, share: int) -> list[float]:

@@ -35,6 +35,7 @@ from simhash_pipeline import (
     twins,
 )
 from simhash_pipeline.page import titles
+from simhash_pipeline.page.fingerprint import sentences
 from simhash_pipeline.repeated_text import NO_BLOCKS
 from tests.documents import ROOT
 from tests.quality import made_rows, made_texts
@@ -56,6 +57,10 @@ def _no(*_: object, **__: object) -> bool:
 
 def _yes(*_: object, **__: object) -> bool:
     return True
+
+
+def _its_own(_: on_page.Page, text: bytes) -> list[str]:
+    return sentences(text.decode("utf-8", "replace"))
 
 
 def _lines_alone(page: on_page.Page, lines: list[bytes]) -> list[str]:
@@ -101,7 +106,9 @@ RULES: Mapping[str, tuple[str, object]] = {
     "cells are facts in a text of one line": ("Page.facts_in", _lines_alone),
     "two scraped texts": ("Pair._two_texts_were_scraped", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
-    "of a glued sentence what stands on the page": ("_shown_of", lambda *_: b""),
+    "of a text the sentences of its page": ("Page.said_in", _its_own),
+    "the fuller of two texts is news": ("Pair.gone_sentences", lambda _: frozenset([-1])),
+    "a price that a text has says nothing": ("Pair._has_all_sentences", _no),
     "an article speaks for no text beside it": ("Page.has_elsewhere", _no),
     "an item with a price says what its thing is": ("OFFER", 0),
     "the posts of a thread say what it is": ("PARTS", 0),
