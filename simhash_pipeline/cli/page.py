@@ -316,10 +316,10 @@ class ExplainCommand(Command):
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
         yield f"{verb} {minute(unix_seconds(line.time))} UTC by {line.spider}{why}."
-        if line.record is None and line.fields:
-            names = ", ".join(line.fields)
-            how = f'SIMHASH_ITEM_FIELDS = ("+{line.fields[0]}",) lets one count'
-            yield f"Fields that differ and didn't count: {names}. {how}."
+        names = [name for name in line.fields if name != "title"]  # titles are shown
+        if line.record is None and names:
+            how = f'SIMHASH_ITEM_FIELDS = ("+{names[0]}",) lets one count'
+            yield f"Fields that differ and didn't count: {', '.join(names)}. {how}."
         yield from _changed(line)
         a, place = None, ""
         if line.twin_url is not None:
