@@ -209,8 +209,8 @@ class Options:
     match: str = _option("content", one_of("content", "structure", "both", "either"))
     """Which fingerprints must be near those of one stored page: `content`, `structure`, `both` or
     `either`. `structure` compares no texts or titles, and item values only if `SIMHASH_ITEM_FIELDS`
-    is set; pages under 10 elements are kept, and by `both` judged by content. With `either`, only
-    differing item values, no texts, reject a match by structure.
+    is set; pages under 10 kinds of elements are kept, and by `both` judged by content. With
+    `either`, only differing item values, no texts, reject a match by structure.
     """
     content_distance: int = _option(3, _DISTANCE)
     """Pages are near in content if at most this many bits (0-8) of these fingerprints differ."""
