@@ -60,7 +60,7 @@ NO_VALUES = bytes(2)  # of no item
 LONG_BYTES = 300
 MOST_ROWS = 100
 MOST_BYTES = 4_000  # of the values and rows of a known page, as rows are added
-MOST_SENTENCES = 1_000  # of a text; of others the hashes are compared up to the last of these
+MOST_SENTENCES = 2_000  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
 # What an agency, or who reprints it, puts in front: "Oban (Post) - ", "(来源:晚报)", "新华社电 ".
 _DATELINE = re.compile(
@@ -83,6 +83,7 @@ SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
 TEXTS_NAME, FACTS_NAME = 0, 1  # in place of a name's byte, which is neither
 _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
+_LONG_NUMBER = re.compile(r"\d[\d.,' ]*\d[\d.,' ]*\d")  # 3 digits: no "2 %", no "5"
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
@@ -100,15 +101,22 @@ _CRAWLS = re.compile(
     r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
 )
 _PRICES = re.compile(
-    r"(?:^|[._-])(?:prices?|costs?|fees?|fare|pay|rent|salary|wages?|preis|gehalt|lohn|miete|kosten|prix|salaire"
-    r"|loyer|precio|salario|alquiler|coste|preço|salário|aluguel|prezzo|stipendio|affitto|цена|зарплата)"
-    r"(?:$|[._-])|价格|價格|售价|工资|薪资|月薪|年薪|租金|価格|給与|月給|年収|가격|급여|연봉|월급"
+    r"(?:^|[._-])(?:prices?|preis|prix|precio|preço|prezzo|цена)(?:$|[._-])|价格|價格|售价|価格|가격"
 )
-# Fields that tell two offers of one description apart.
+# Fields that tell two offers of one description apart, and say what their page is about.
 _OFFERS = re.compile(
-    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?|model"
-    r"|ref|reference|referencia|référence|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer)"
+    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?"
     r"|farbe|couleur|cor|colore|цвет|артикул)(?:$|[._-])|颜色|顏色|规格|規格|型号|型號|색상"
+)
+# What else is paid, and other numbers: these say nothing of the rest of their page.
+_PAY = re.compile(
+    r"(?:^|[._-])(?:costs?|fees?|fare|pay|rent|salary|wages?|gehalt|lohn|miete|kosten|salaire|loyer|salario"
+    r"|alquiler|coste|salário|aluguel|stipendio|affitto|зарплата)(?:$|[._-])"
+    r"|工资|薪资|月薪|年薪|租金|給与|月給|年収|급여|연봉|월급"
+)
+_NUMBERS = re.compile(
+    r"(?:^|[._-])(?:ref|reference|referencia|référence"
+    r"|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer))(?:$|[._-])"
 )
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
@@ -163,7 +171,8 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
         with suppress(Exception):  # the item's own
             values = [*flat_values(str(name), item[name])]
             found += values
-            if str(name) in added_names or (is_bare and _is_one_of(_OFFERS, str(name))):
+            tells = any(_is_one_of(fields, str(name)) for fields in (_OFFERS, _PAY, _NUMBERS))
+            if str(name) in added_names or (is_bare and tells):
                 added.update(flat for flat, *_ in values)
     if len(found) > _MOST_VALUES:  # one for the rest
         rest = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
@@ -544,15 +553,19 @@ def _packed(
                 shown.setdefault(byte, []).append(plain)
     values, in_text = b"", on_page.Text(text.counted)
     for byte, of_name in sorted(by_byte.items()):
+        name, said_so = names.get(byte, ""), "".join(of_name)
+        is_pay = _is_one_of(_PAY, name) and _LONG_NUMBER.search(said_so) is not None
+        is_number = _is_one_of(_NUMBERS, name) and _NUMBERED.search(said_so) is not None
         # "Navy blue" may be another page's "navy".
-        is_named = _is_one_of(_OFFERS, names.get(byte, "")) and " " not in "".join(of_name)
+        is_named = (_is_one_of(_OFFERS, name) or is_pay or is_number) and " " not in said_so
         prices = [each for each in of_name if on_page.is_price(each)]
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or bool(prices))
         # "Donate 5 €" may be a button's.
-        is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, names.get(byte, ""))
-        if is_price and re.search("[1-9]", "".join(of_name)):
-            is_in_text = byte in shown and all(map(in_text.has, shown[byte]))
-            marks |= _PRICE_BIT | _IN_TEXT_BIT * is_in_text
+        is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, name) or is_pay
+        is_price = is_price or (bool(prices) and _is_one_of(_PAY, name))
+        if is_price and re.search("[1-9]", said_so):
+            told = byte in shown and all(map(in_text.has, shown[byte]))
+            marks |= _PRICE_BIT | _IN_TEXT_BIT * (told and len(prices) == len(of_name))
         numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]
         packed = _value_of(of_name, marks, numbers) if of_name else bytes(_VALUE_BYTES)
         values += bytes([byte]) + packed

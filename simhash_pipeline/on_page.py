@@ -72,7 +72,8 @@ _DIGITS = re.compile(r"\d+")
 _CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
 _CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
 _CODES |= {"円": "jpy", "元": "cny", "rmb": "cny", "₹": "inr", "rs": "inr"}
-_CODES |= {"₽": "rub", "руб": "rub", "рублей": "rub", "dollars": "usd", "yen": "jpy", "евро": "eur"}
+_CODES |= {"₽": "rub", "руб": "rub", "рублей": "rub", "yen": "jpy", "евро": "eur"}
+_CODES |= {"dollar": "usd", "dollars": "usd"}
 _CURRENCY = re.compile(
     r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
     r"|cny|rmb|inr|krw|rub|руб(?:лей|ля|ль)?|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs"
@@ -296,22 +297,30 @@ class Page:
     def said_in(self, text: bytes) -> Iterator[str]:
         """The visible sentences that count and that a text says, of a long one two quarters.
 
-        The words of links may be left out in the others, as by `p::text`.
+        The words of links may be left out in the others, as by `p::text`. Between two that count a
+        line with a number does, too, as of a list.
         """
         place = scanned = 0
+        between: list[str] | None = None
         first, *markup = (each.text for each in self._shown)
         said = sentences("\n".join([first.partition("\n")[2], *markup]))  # without the title
         for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
             is_said = text.startswith(packed, place)  # most of an article stand in this order
             if is_said:
                 place += len(packed)
+                if counts(packed):
+                    yield from between or ()
+                elif between is not None:
+                    between += [sentence] * (_DIGITS.search(sentence) is not None)
             elif counts(packed) and scanned < MOST_SCANNED:
                 quarter = len(packed) // 4
                 parts = [packed] if quarter < _QUARTER_BYTES else _cut(packed, quarter)
                 ends, missing = [place], 0
                 for part in parts:
-                    scanned += len(text)
-                    if (at := text.find(part)) >= 0:
+                    if (at := text.find(part, place, place + 4 * len(packed))) < 0:
+                        scanned += len(text)
+                        at = text.find(part)
+                    if at >= 0:
                         ends.append(at + len(part))
                     elif (missing := missing + 1) * 2 > len(parts):
                         break
@@ -319,6 +328,9 @@ class Page:
                     is_said, place = True, ends[-1]
             if is_said and counts(packed):
                 yield sentence
+                between = []
+            elif not is_said:
+                between = None
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""

@@ -19,6 +19,7 @@ equal windows in two samples estimates the share in the pages (the Jaccard index
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from collections.abc import Sequence
@@ -52,6 +53,7 @@ BLOCK_BITS = MAIN - 1
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
+_PRICED = re.compile(r"[€£¥$₹₩₽円元원]|\b(?:EUR|USD|GBP|CHF|CNY|INR|JPY|RMB|SEK|PLN)\b")
 _CELLS = frozenset(["dd", "dt", "td", "th"])
 _UNCOUNTED = "outside"  # a hint, see page/blocks.py: none of its windows are taken
 ARTICLE_SHIFT = 32
@@ -150,25 +152,32 @@ def article_digest(
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
     of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
-    head = _head(page, min(chosen, default=0))
+    head = _head(title, texts, page, min(chosen, default=0))
     cells = zip(count(), beside, page.tags, page.link_shares, masks, strict=False)
     facts = [
         text
         for i, text, tag, share, mask in cells
         if share <= MAX_LINK_SHARE
-        and ((tag in _CELLS and not mask) or (i in head and mask != NONE))
+        and ((tag in _CELLS and not mask) or (i in head and mask != NONE and _says_state(text)))
     ]
     left, told = ("\n".join(filter(None, each)) for each in (beside, facts))
     return article << ARTICLE_SHIFT | of_all, left, told
 
 
-def _head(page: Blocks, begins: int) -> frozenset[int]:
+def _says_state(line: str) -> bool:
+    """Whether it has no number, as counters, ages and weather have one, or a price."""
+    return not any(map(str.isdigit, line)) or _PRICED.search(line) is not None
+
+
+def _head(title: str, texts: list[str], page: Blocks, begins: int) -> frozenset[int]:
     """What stands between the h1 and the article, which begins there, and belongs to the h1.
 
     In the h1's box, if the article is outside it; else what has no box of several blocks, as cards
-    have one.
+    have one. The h1 is a third of the title, or else the site's.
     """
-    heading = max((i for i, tag in enumerate(page.tags[:begins]) if tag == "h1"), default=begins)
+    h1s = (i for i, tag in enumerate(page.tags[:begins]) if tag == "h1")
+    named = (i for i in h1s if 3 * len(texts[i]) >= len(title) and texts[i] in title)
+    heading = max(named, default=begins)
     boxes = [(start, end) for start, end, *_ in page.boxes if end <= begins]
     if ends := [end for start, end in boxes if start <= heading < end - 1]:
         return frozenset(range(heading + 1, max(ends)))

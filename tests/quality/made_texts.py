@@ -123,7 +123,9 @@ def _kept(texts: Sequence[str], titles: Sequence[str] = ()) -> list[float]:
 def _numbered_kept(lang: str, number: int) -> list[float]:
     """Of texts of which a word is in all titles, after others of their host: 1.0 for each kept."""
     texts = _of_template(lang, 8, number)
-    titles = [f"{_drawn(f'{lang} 8 {number}', lang, 1)[0]} 21/{4200 + n}" for n in range(len(texts))]
+    titles = [
+        f"{_drawn(f'{lang} 8 {number}', lang, 1)[0]} 21/{4200 + n}" for n in range(len(texts))
+    ]
     return _kept([*_stories(lang, 0)[:40], *texts], titles)[-len(texts) + 1 :]
 
 
