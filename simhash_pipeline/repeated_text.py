@@ -43,6 +43,7 @@ TEXTS_VARY = MAIN  # in place of a word: of how many copies some sentence isn't 
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
 _COPIES = "copies on "
+ANY_SITE = "*"  # in place of the other site, which is none of the page's
 LEAST_COPIES = 3  # with a sentence that their originals lack, as "First published in The Post"
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
 # the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).

@@ -32,6 +32,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page import titles
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, MAIN
 from simhash_pipeline.repeated_text import (
+    ANY_SITE,
     LEAST_PAGES,
     NO_BLOCKS,
     TEXTS_VARY,
@@ -199,9 +200,11 @@ class Pair(NamedTuple):
             return False  # without a look-up, as of most copies
         on_sites = copies_on(self.page.site, self.other.site)
         copies = template_of(None, self.repeated_text(on_sites))
+        with_any = template_of(None, self.repeated_text(copies_on(self.page.site, ANY_SITE)))
+        new -= with_any.counts.keys()
         is_fuller = copies.counts.keys() >= {MAIN | each for each in self.gone_sentences() or ()}
         is_known = self.of_one_site or is_fuller or copies is not UNKNOWN
-        if not is_known or copies.counts.keys() >= new:
+        if not (is_known and new) or copies.counts.keys() >= new:
             return False
         most = copies.pages / (3 if self.of_one_site or is_fuller else 8)
         most = max(most, LEAST_PAGES - 1)  # as seven are too few to say so of a site
