@@ -430,10 +430,12 @@ def _read(text: str, page: on_page.Page) -> _Text:
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
-    own = [*page.said_in(b"".join(packed))]
-    own[:_DATELINES] = [_without_dateline(each) for each in own[:_DATELINES]]
     found = {crc32(each) & BLOCK_BITS: 0 for each in packed}
-    found |= {crc32(on_page.unspaced(each)) & BLOCK_BITS: MAIN for each in own}
+    own = list[str]()
+    for said_so, is_counted in page.said_in(b"".join(packed)):
+        spaced = _without_dateline(said_so) if len(own) < _DATELINES else said_so
+        found[crc32(on_page.unspaced(spaced)) & BLOCK_BITS] = MAIN * is_counted
+        own += [spaced] * is_counted
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
     bits = struct.pack(f">{len(chosen)}H", *chosen)

@@ -294,43 +294,32 @@ class Page:
             place += len(cell)
         return found
 
-    def said_in(self, text: bytes) -> Iterator[str]:
-        """The visible sentences that count and that a text says, of a long one two quarters.
+    def said_in(self, text: bytes) -> Iterator[tuple[str, bool]]:
+        """The visible sentences that a text says, see `_end_in`, and which count.
 
-        The words of links may be left out in the others, as by `p::text`. Between two that count a
-        line with a number does, too, as of a list.
+        Between those that count in the text a line of the article does that has a number, as of a
+        list.
         """
         place = scanned = 0
-        between: list[str] | None = None
-        first, *markup = (each.text for each in self._shown)
-        said = sentences("\n".join([first.partition("\n")[2], *markup]))  # without the title
+        found: list[tuple[int, str, bool, bool]] = []
+        page, *markup = (each.text for each in self._shown)
+        said = sentences("\n".join([page.partition("\n")[2], *markup]))  # without the title
         for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
-            is_said = text.startswith(packed, place)  # most of an article stand in this order
-            if is_said:
-                place += len(packed)
-                if counts(packed):
-                    yield from between or ()
-                elif between is not None:
-                    between += [sentence] * (_DIGITS.search(sentence) is not None)
-            elif counts(packed) and scanned < MOST_SCANNED:
-                quarter = len(packed) // 4
-                parts = [packed] if quarter < _QUARTER_BYTES else _cut(packed, quarter)
-                ends, missing = [place], 0
-                for part in parts:
-                    if (at := text.find(part, place, place + 4 * len(packed))) < 0:
-                        scanned += len(text)
-                        at = text.find(part)
-                    if at >= 0:
-                        ends.append(at + len(part))
-                    elif (missing := missing + 1) * 2 > len(parts):
-                        break
-                else:
-                    is_said, place = True, ends[-1]
-            if is_said and counts(packed):
-                yield sentence
-                between = []
-            elif not is_said:
-                between = None
+            end, is_counted = place + len(packed), counts(packed)
+            is_line = len(packed) >= _ROW_BYTES and _DIGITS.search(sentence) is not None
+            if not text.startswith(packed, place):  # most of an article stand there in this order
+                if scanned >= MOST_SCANNED or not (is_counted or is_line):
+                    continue
+                end, looked_through = _end_in(text, packed, place, in_parts=is_counted)
+                scanned += looked_through
+                if end < 0:
+                    continue
+            place = end
+            found.append((end, sentence, is_counted, is_line and packed not in self.beside))
+        counted = [end for end, _, is_counted, _ in found if is_counted]
+        first, last = min(counted, default=0), max(counted, default=0)
+        for end, sentence, is_counted, is_line in found:
+            yield sentence, is_counted or (is_line and first < end < last)
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -490,8 +479,25 @@ def counts(sentence: bytes) -> bool:
     return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
 
 
-def _cut(packed: bytes, size: int) -> list[bytes]:
-    return [packed[i : i + size] for i in range(0, len(packed) - size + 1, size)]
+def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tuple[int, int]:
+    """Where a sentence ends in a text, -1 if it isn't there; and how much was looked through.
+
+    Of a long one two quarters must be there: `p::text` leaves the words of links out. It is looked
+    for behind the place first.
+    """
+    size = len(sentence) // 4
+    if not in_parts or size < _QUARTER_BYTES:
+        size = len(sentence)
+    parts = [sentence[at : at + size] for at in range(0, len(sentence) - size + 1, size)]
+    ends, scanned = list[int](), 0
+    for number, part in enumerate(parts, 1):
+        at = text.find(part, place, place + 4 * len(sentence))
+        if at < 0:
+            at, scanned = text.find(part), scanned + len(text)
+        ends += [at + size] * (at >= 0)
+        if 2 * (number - len(ends)) > len(parts):
+            return -1, scanned
+    return ends[-1], scanned
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -1852,3 +1852,65 @@ def test_an_item_may_have_every_name() -> None:
     html = f"<title>Optics</title><div>{facts}<div><p>{LONG}</p></div><p>{SHOE[:90]}.</p></div>"
     text = re.sub("<[^>]+>", "\n", html)
     assert judged((A, html, {**item, "text": text}))[0].reason == "new"
+
+
+JOB = (
+    "<header><a href=/>Jobs</a></header><main><div><h1>Rope maker</h1><p>%s</p></div>"
+    "<div>%s</div></main><footer>Imprint</footer>"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (("Open", "Filled since Monday"), "changed"),
+        (("Pay: 60,000 EUR", "Pay: 70,000 EUR"), "changed"),
+        (("742 views", "930 views"), "unchanged"),
+        (("Online for 3 days", "Online for 4 days"), "unchanged"),
+    ],
+)
+@pytest.mark.parametrize("join", [" ", "\n"])
+def test_a_word_below_the_heading_changes_a_known_page(
+    lines: tuple[str, str], reason: str, join: str
+) -> None:
+    """But no number that may be a counter's."""
+    with Judge() as judge:
+        for line in lines:
+            body = JOB % (line, "".join(f"<p>{each}</p>" for each in STORY))
+            text = join.join(each for each in re.split("<[^>]*>", body) if each)
+            found = judge.judge(A, f"<title>Rope maker - Jobs</title>{body}", {"text": text})
+    assert found.reason == reason
+
+
+def test_a_word_below_the_heading_of_a_site_changes_no_page() -> None:
+    with Judge() as judge:
+        for line in ("Open", "Filled since Monday"):
+            body = JOB % (line, "".join(f"<p>{each}</p>" for each in STORY))
+            text = " ".join(each for each in re.split("<[^>]*>", body) if each)
+            found = judge.judge(
+                A, f"<title>A museum of ropes and knots</title>{body}", {"text": text}
+            )
+    assert found.reason == "unchanged"
+
+
+@pytest.mark.parametrize("hours", [40, 32])
+@pytest.mark.parametrize("join", [" ", "\n"])
+def test_a_number_in_a_line_between_sentences_counts_in_a_print_view(hours: int, join: str) -> None:
+    with Judge() as judge:
+        for number, (path, said) in enumerate((("a", 40), ("print/a", hours))):
+            line = f"<ul><li>Full time, {said} hours<li>Start in May</ul>"
+            told = "".join(f"<p>{each}</p>" for each in STORY[:2]) + line
+            told += "".join(f"<p>{each}</p>" for each in STORY[2:])
+            body = (f"<h1>Rope maker</h1>{told}", JOB % ("Open", told))[number]
+            text = join.join(each for each in re.split("<[^>]*>", told) if each)
+            url = f"http://a.example/{path}"
+            found = judge.judge(url, f"<title>Rope maker</title>{body}", {"text": text})
+    assert found.dropped is (hours == 40)
+
+
+@pytest.mark.parametrize("field", ["reference", "salary", "section"])
+def test_a_number_or_pay_does_not_speak_for_its_page(field: str) -> None:
+    item = {"title": "Runner", field: "2026/123"}
+    with Judge() as judge:
+        found = [judge.judge(A, page("<p>2026/123", prose(each)), item).reason for each in "ab"]
+    assert found == ["new", "changed"]
