@@ -432,7 +432,7 @@ def _read(text: str, page: on_page.Page) -> _Text:
     is_most = 2 * elsewhere > sum(map(len, packed))
     found = {crc32(each) & BLOCK_BITS: 0 for each in packed}
     own = list[str]()
-    for said_so, is_counted in page.said_in(b"".join(packed)):
+    for said_so, is_counted in page.said_in(packed):
         spaced = _without_dateline(said_so) if len(own) < _DATELINES else said_so
         found[crc32(on_page.unspaced(spaced)) & BLOCK_BITS] = MAIN * is_counted
         own += [spaced] * is_counted

@@ -316,7 +316,8 @@ class _Case:
             return None
         when, is_same = self._memory.dropped_before(page, self._view)
         is_out = is_same and when >= max(other.first_seen for other in known)
-        return None if is_out or self._pair(known[-1]).is_unchanged() else known[-1]
+        is_out = is_out or self._pair(known[-1]).is_unchanged() or self._is_out_at_a_copy()
+        return None if is_out else known[-1]
 
     def _is_out_at_a_copy(self) -> bool:
         """Whether this run kept a copy that says the same, and that an earlier run dropped."""

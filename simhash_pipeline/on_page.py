@@ -294,13 +294,13 @@ class Page:
             place += len(cell)
         return found
 
-    def said_in(self, text: bytes) -> Iterator[tuple[str, bool]]:
-        """The visible sentences that a text says, see `_end_in`, and which count.
+    def said_in(self, own: list[bytes]) -> Iterator[tuple[str, bool]]:
+        """The visible sentences that a text of these says, see `_end_in`, and which count.
 
         Between those that count in the text a line of the article does that has a number, as of a
-        list.
+        list. A teaser beside the article may have a part of its lead.
         """
-        place = scanned = 0
+        text, whole, place, scanned = b"".join(own), {*own}, 0, 0
         found: list[tuple[int, str, bool, bool]] = []
         page, *markup = (each.text for each in self._shown)
         said = sentences("\n".join([page.partition("\n")[2], *markup]))  # without the title
@@ -311,11 +311,13 @@ class Page:
                 if scanned >= MOST_SCANNED or not (is_counted or is_line):
                     continue
                 end, looked_through = _end_in(text, packed, place, in_parts=is_counted)
-                scanned += looked_through
+                scanned += looked_through + len(self.beside)
                 if end < 0:
                     continue
             place = end
-            found.append((end, sentence, is_counted, is_line and packed not in self.beside))
+            if packed not in whole and packed in self.beside:
+                is_counted = is_line = False
+            found.append((end, sentence, is_counted, is_line))
         counted = [end for end, _, is_counted, _ in found if is_counted]
         first, last = min(counted, default=0), max(counted, default=0)
         for end, sentence, is_counted, is_line in found:

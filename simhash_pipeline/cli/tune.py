@@ -68,7 +68,8 @@ def _lines(answers: Sequence[SheetLine], now: Options, least: float) -> Iterator
     keeping = (line for line in answers if line.twins and line.reason == "fields")
     if apart := Counter(name for line in keeping for name in line.fields):
         names = ", ".join(f"{name} ({kept:,})" for name, kept in apart.most_common(_MOST_FIELDS))
-        yield from (f"Fields that keep copies, for SIMHASH_ITEM_FIELDS to exclude: {names}.", "")
+        yield f"Fields that keep copies: {names}. SIMHASH_ITEM_FIELDS may exclude a position or"
+        yield from ("a notation, but no text: select that without adverts.", "")
     best = recommended(answers, now, least)
     if best is None:
         yield f"No distance is right {least:.0%} of the time with enough certainty."

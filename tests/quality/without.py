@@ -35,7 +35,6 @@ from simhash_pipeline import (
     twins,
 )
 from simhash_pipeline.page import titles
-from simhash_pipeline.page.fingerprint import sentences
 from simhash_pipeline.repeated_text import NO_BLOCKS
 from tests.documents import ROOT
 from tests.quality import made_rows, made_texts
@@ -59,8 +58,8 @@ def _yes(*_: object, **__: object) -> bool:
     return True
 
 
-def _its_own(_: on_page.Page, text: bytes) -> list[str]:
-    return sentences(text.decode("utf-8", "replace"))
+def _its_own(_: on_page.Page, own: list[bytes]) -> list[tuple[str, bool]]:
+    return [(each.decode("utf-8", "replace"), on_page.counts(each)) for each in own]
 
 
 def _lines_alone(page: on_page.Page, lines: list[bytes]) -> list[str]:
