@@ -258,7 +258,7 @@ class _Case:
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
         elif why == "older":  # no more is known of what it said then
             verdict = replace(verdict, changed=("text or values since an earlier drop",))
-        elif verdict.rejected_by == "fields":
+        else:
             self._memory.note_if_back(page, self._view)
         if previous and item_values.is_row(rows := previous.item_values):
             verdict = replace(verdict, known_rows=tuple(item_values.rows_in(rows or b"")))

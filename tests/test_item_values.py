@@ -1914,3 +1914,17 @@ def test_a_number_or_pay_does_not_speak_for_its_page(field: str) -> None:
     with Judge() as judge:
         found = [judge.judge(A, page("<p>2026/123", prose(each)), item).reason for each in "ab"]
     assert found == ["new", "changed"]
+
+
+def test_a_teaser_of_itself_keeps_no_copy() -> None:
+    """Its lead, cut, stands beside the article; the wire has a dateline before it."""
+    with Judge() as judge:
+        for number, (path, begin) in enumerate((("wire", "OBAN (Post) - "), ("paper", ""))):
+            lead = " and ".join(each[:-1] for each in STORY[:4]) + "."
+            story = [begin + lead, *STORY[4:]]
+            told = "".join(f"<p>{each}</p>" for each in story)
+            teaser = f"<aside><div><a href=/1>Rope</a><p>{lead[:140]}</p></div></aside>"
+            html = (PRINTED.format(told), FRAME.format(told) + teaser)[number]
+            item = {"text": "\n".join(story)}
+            found = judge.judge(f"http://{path}.example/1", f"<title>Rope</title>{html}", item)
+    assert found.dropped

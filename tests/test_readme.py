@@ -102,7 +102,8 @@ def test_the_example_with_requests_keeps_another_price(
     monkeypatch.chdir(tmp_path)
     text = "A ferry came home through fog. " * 20
     for name, price in {"a": 5, "copy": 5, "b": 6}.items():
-        shown = f"<title>Ferry</title><h1>Ferry</h1><b class=price>{price}.00</b><p>{text}"
+        told = f"<article><p>{text}</article>"
+        shown = f"<title>Ferry</title><h1>Ferry</h1><b class=price>{price}.00</b>{told}"
         (tmp_path / f"{name}.html").write_text(shown)
     (example,) = re.findall(
         r"```py\n(.*?)```", (DOCS / place).read_text(encoding="utf-8"), re.DOTALL
@@ -113,9 +114,8 @@ def test_the_example_with_requests_keeps_another_price(
         home = f"http://127.0.0.1:{server.server_port}"
         exec(example, {"urls": [f"{home}/{name}.html" for name in ("a", "copy", "b")]})
         server.shutdown()
-    assert capsys.readouterr().out == (
-        "{'title': 'Ferry', 'price': '5.00'}\n{'title': 'Ferry', 'price': '6.00'}\n"
-    )
+    said = {"title": "Ferry", "price": "5.00", "text": text}
+    assert capsys.readouterr().out == f"{said}\n{said | {'price': '6.00'}}\n"
 
 
 def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path) -> None:

@@ -262,3 +262,13 @@ def test_an_edit_met_at_a_tracking_address_comes_out_though_what_it_was_dropped_
             for url, price in pages
         ]
         assert [one.reason in ("new", "changed") for one in found] == is_out, pages
+
+
+def test_an_update_that_a_copy_brought_out_comes_out_no_second_time(nights: Nights) -> None:
+    """At a tracking address of the page that was kept at first."""
+    old = paragraphs(7)
+    new = [f"{old[0]} {NEWS}", *old[1:]]
+    tracked = f"{OWN}?utm_source=mail"
+    nights.crawl((OWN, at_paper(old)), (tracked, at_paper(old)), (PRINT, at_wire(old)), text=old)
+    pages = [(PRINT, at_wire(new)), (tracked, at_paper(new)), (OWN, at_paper(new))]
+    assert [each.dropped for each in nights.crawl(*pages, text=new)] == [False, True, True]

@@ -3,16 +3,19 @@
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, nullcontext, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
+from zlib import crc32
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
 
+from simhash_pipeline import item_values
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import Command, NamedStore, fields, minute, shown_path, text_of
 from simhash_pipeline.cli.simhash import Parser, is_url
@@ -20,9 +23,12 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, read_log, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
+from simhash_pipeline.on_page import unspaced
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
+from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.page.visible import BLOCK_BITS
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
@@ -187,6 +193,7 @@ def _why_kept(verdict: Verdict, apart: Distances, options: Options) -> str:
 
 
 Opened: TypeAlias = tuple[Store, NamedStore]
+Kept: TypeAlias = tuple[StoredPage, Store, NamedStore]
 Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
@@ -267,7 +274,7 @@ class ExplainCommand(Command):
             if kept is not None and kept[0].first_seen > at:
                 print_lines(chain(_before(line), self._explained_kept(*kept)))
             elif line is not None:
-                print_lines(self._explained_line(line, stores))
+                print_lines(self._explained_line(line, stores, kept))
             else:
                 read = [*map(shown_path, logs), *(one.name for one in named)]
                 said = _unknown(key, read, has_store=bool(named))
@@ -304,7 +311,9 @@ class ExplainCommand(Command):
                 found += [one for one in self.stores() if one.is_there and one not in found]
         return found
 
-    def _explained_line(self, line: Drop, opened: Sequence[Opened]) -> Iterator[Line]:
+    def _explained_line(
+        self, line: Drop, opened: Sequence[Opened], kept: Kept | None
+    ) -> Iterator[Line]:
         """By the line of a drop or near miss, and the twin in the first store that has it."""
         known = {"content": _bits(line.content), "structure": _bits(line.structure)}
         b = _bare_page(line.namespace, line.url, title=line.title, **known)
@@ -330,6 +339,8 @@ class ExplainCommand(Command):
         if a is not None:
             if a.first_seen > unix_seconds(line.time):
                 yield "A has changed since: what is shown of it is how it is now."
+            if kept is not None and line.is_near_miss:  # the store knows more of it than the log
+                b = kept[0]
             apart = Distances(line.content_distance, line.structure_distance, line.sketch_distance)
             found_by = _NEAR if line.is_near_miss else line.reason
             for twin_url, rows in line.rows.items():
@@ -381,6 +392,9 @@ class ExplainCommand(Command):
         limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
         yield from _changes(what, text_a.text, text_b.text, limit)
         yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
+        if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
+            yield "Sentences that B's item says, and A's doesn't"
+            yield from (f"  {each}" for each in _said(text_b, new, limit))
         items = [_item(text_a), _item(text_b)]
         names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
@@ -415,7 +429,7 @@ def _unknown(key: str, read: Sequence[str], *, has_store: bool) -> str:
     return f"{key} is not known in {where}; --spider, --log and --store name others"
 
 
-def _last_kept(stores: Iterable[Opened], key: str) -> tuple[StoredPage, Store, NamedStore] | None:
+def _last_kept(stores: Iterable[Opened], key: str) -> Kept | None:
     """The stored page of this URL that was kept last."""
     kept = ((_kept_page(store, one.options.namespace, key), store, one) for store, one in stores)
     found = [(page, store, one) for page, store, one in kept if page is not None]
@@ -464,6 +478,14 @@ def _titles(a: StoredPage | None, b: StoredPage, status: str, place: str) -> Ite
             rows += [(name, state, page.shown_url), ("", "", page.title)]
     rows.append(("", "store", place))
     yield from ("", Grid([row for row in rows if row[2]]))
+
+
+def _said(text: PageText, hashes: AbstractSet[int], most: int) -> list[str]:
+    """The sentences of a page's text that have these hashes, see item_values.py."""
+    said = sentences("\n".join([text.text, text.left_out]))
+    folded_so = (unspaced(folded(each)) for each in said)
+    found = zip(said, folded_so, strict=True)
+    return [each for each, packed in found if crc32(packed) & BLOCK_BITS in hashes][:most]
 
 
 def _item(text: PageText) -> dict[str, str]:

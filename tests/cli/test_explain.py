@@ -24,6 +24,7 @@ ITEMS = [
     page(4, "Closed today."),
     page(5, "Closed today."),
 ]
+MENU = "<nav><ul>" + "".join(f"<li><a href=/{n}>Hall {n}</a>" for n in range(9)) + "</ul></nav>"
 STORE = ".scrapy/simhash/items.sqlite"
 
 
@@ -95,6 +96,23 @@ def test_scraped_fields_that_differ_and_did_not_count_are_named(
     said = simhash(tmp_path, "explain", "http://b.example/2").stdout
     how = 'SIMHASH_ITEM_FIELDS = ("+place",) lets one count.'
     assert f"\nFields that differ and didn't count: place. {how}\n" in said
+
+
+def test_the_sentences_that_keep_a_page_are_shown(simhash: Simhash, tmp_path: Path) -> None:
+    """Of a page beside its print view, which lacks one."""
+    story = [
+        f"The rope of hall {n} is as long as {n + 20} ships and {n + 30} barges." for n in range(9)
+    ]
+    late = "The museum closed an hour after this report, said its director."
+    items = []
+    for number, (path, box) in enumerate((("print/1", "<h1>Rope</h1>%s"), ("1", f"{MENU}%s"))):
+        text = [*story, *[late] * number]
+        body = box % "".join(f"<p>{each}</p>" for each in text)
+        url = f"http://a.example/{path}"
+        items.append({"url": url, "html": f"<title>Rope</title>{body}", "text": "\n".join(text)})
+    crawl(tmp_path, items, SIMHASH_KEEP_TEXT=True)
+    said = simhash(tmp_path, "explain", "http://a.example/1").stdout
+    assert f"\nSentences that B's item says, and A's doesn't\n  {late}\n" in said
 
 
 def test_the_fingerprints_of_both_are_shown_with_their_distance(
