@@ -264,7 +264,8 @@ class ExplainCommand(Command):
         key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
         logs: list[Path] = []
         with suppress(UsageError) if arguments.store else nullcontext():  # crawls write no log
-            logs = self.logs()
+            # Between its rotation and the next crawl there is none.
+            logs = [log for log in self.logs() if arguments.log is not None or log.exists()]
         line = self._last_line(logs, key)
         named = self._line_stores(line)
         with ExitStack() as opened:

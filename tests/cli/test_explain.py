@@ -98,6 +98,18 @@ def test_scraped_fields_that_differ_and_did_not_count_are_named(
     assert f"\nFields that differ and didn't count: place. {how}\n" in said
 
 
+def test_a_kept_page_is_explained_while_the_log_is_rotated(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    log = tmp_path / "drops.jsonl"
+    crawled(tmp_path, SIMHASH_DROP_LOG=str(log))
+    log.rename(tmp_path / "drops.jsonl.1")
+    set_to = ("-s", f"SIMHASH_DROP_LOG={log}")
+    assert simhash(tmp_path, "explain", "http://a.example/1", *set_to).stdout.startswith("Kept ")
+    missing = simhash(tmp_path, "explain", "http://a.example/1", "--log", "drops.jsonl")
+    assert (missing.returncode, "No such file" in missing.stderr) == (2, True)
+
+
 def test_the_sentences_that_keep_a_page_are_shown(simhash: Simhash, tmp_path: Path) -> None:
     """Of a page beside its print view, which lacks one."""
     story = [
