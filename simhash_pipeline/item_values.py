@@ -434,7 +434,8 @@ def _read(text: str, page: on_page.Page) -> _Text:
     own = list[str]()
     for said_so, is_counted in page.said_in(packed):
         spaced = _without_dateline(said_so) if len(own) < _DATELINES else said_so
-        found[crc32(on_page.unspaced(spaced)) & BLOCK_BITS] = MAIN * is_counted
+        block = crc32(on_page.unspaced(spaced)) & BLOCK_BITS
+        found[block] = found.get(block, 0) | MAIN * is_counted
         own += [spaced] * is_counted
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
