@@ -22,8 +22,8 @@ from __future__ import annotations
 import re
 import struct
 from array import array
-from collections.abc import Sequence
-from itertools import chain, compress, count, islice
+from collections.abc import Iterable, Sequence
+from itertools import chain, compress, islice
 from typing import NamedTuple, TypeAlias
 
 import mmh3
@@ -152,14 +152,13 @@ def article_digest(
         line = without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
         said[place] = line.encode("utf-8", "replace")
     of_all, article = (_digest(title, text) for text in (utf8, b"\n".join(said)))
-    head = _head(title, texts, page, min(chosen, default=0))
-    cells = zip(count(), beside, page.tags, page.link_shares, masks, strict=False)
-    facts = [
-        text
-        for i, text, tag, share, mask in cells
-        if share <= MAX_LINK_SHARE
-        and ((tag in _CELLS and not mask) or (i in head and mask != NONE and _says_state(text)))
-    ]
+    of_facts: Iterable[int] = ()
+    if masks:
+        of_facts = [i for i, tag in enumerate(page.tags) if tag in _CELLS and not masks[i]]
+        if head := _head(title, texts, page, min(chosen, default=0)):
+            head = {i for i in head if masks[i] != NONE and _says_state(beside[i])}
+            of_facts = sorted(head.union(of_facts))
+    facts = [beside[i] for i in of_facts if page.link_shares[i] <= MAX_LINK_SHARE]
     left, told = ("\n".join(filter(None, each)) for each in (beside, facts))
     return article << ARTICLE_SHIFT | of_all, left, told
 
@@ -169,20 +168,22 @@ def _says_state(line: str) -> bool:
     return not any(map(str.isdigit, line)) or _PRICED.search(line) is not None
 
 
-def _head(title: str, texts: list[str], page: Blocks, begins: int) -> frozenset[int]:
+def _head(title: str, texts: list[str], page: Blocks, begins: int) -> set[int]:
     """What stands between the h1 and the article, which begins there, and belongs to the h1.
 
     In the h1's box, if the article is outside it; else what has no box of several blocks, as cards
     have one. The h1 is a third of the title, or else the site's.
     """
-    h1s = (i for i, tag in enumerate(page.tags[:begins]) if tag == "h1")
-    named = (i for i in h1s if 3 * len(texts[i]) >= len(title) and texts[i] in title)
-    heading = max(named, default=begins)
-    boxes = [(start, end) for start, end, *_ in page.boxes if end <= begins]
-    if ends := [end for start, end in boxes if start <= heading < end - 1]:
-        return frozenset(range(heading + 1, max(ends)))
-    cards = [range(*box) for box in boxes if heading < box[0] < box[1] - 1]
-    return frozenset(range(heading + 1, begins)).difference(*cards)
+    h1s = [i for i, tag in enumerate(page.tags[:begins]) if tag == "h1"]
+    named = [i for i in h1s if 3 * len(texts[i]) >= len(title) and texts[i] in title]
+    heading = named[-1] if named else begins
+    if heading + 1 >= begins:
+        return set()
+    boxes = [(start, end) for start, end, *_ in page.boxes if heading + 1 < end <= begins]
+    if ends := [end for start, end in boxes if start <= heading]:
+        return {*range(heading + 1, max(ends))}
+    cards = [range(*box) for box in boxes if box[0] < box[1] - 1]
+    return {*range(heading + 1, begins)}.difference(*cards)
 
 
 def _digest(title: str, text: bytes) -> int:
