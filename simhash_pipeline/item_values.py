@@ -83,7 +83,6 @@ SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
 TEXTS_NAME, FACTS_NAME = 0, 1  # in place of a name's byte, which is neither
 _NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
-_LONG_NUMBER = re.compile(r"\d[\d.,' ]*\d[\d.,' ]*\d")  # 3 digits: no "2 %", no "5"
 _ZERO = re.compile(r"0(?:\.0+)?")
 _UNSEEN = "\0"  # before what no page shows
 _OWN = "\0\1"  # before what no page shows but is a part of its address
@@ -430,17 +429,28 @@ def _read(text: str, page: on_page.Page) -> _Text:
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
-    found = {crc32(each) & BLOCK_BITS: 0 for each in packed}
+    found = dict.fromkeys(map(_block, packed), 0)
     own = list[str]()
-    for said_so, is_counted in page.said_in(packed):
-        spaced = _without_dateline(said_so) if len(own) < _DATELINES else said_so
-        block = crc32(on_page.unspaced(spaced)) & BLOCK_BITS
+    for sentence_here, is_counted in page.said_in(packed):
+        spaced = _without_dateline(sentence_here) if len(own) < _DATELINES else sentence_here
+        block = _block(on_page.unspaced(spaced))
         found[block] = found.get(block, 0) | MAIN * is_counted
         own += [spaced] * is_counted
     chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
     bits = struct.pack(f">{len(chosen)}H", *chosen)
     return _Text(bits, "\n".join(own), b"".join(beside), said_aside, is_most)
+
+
+def _block(sentence: bytes) -> int:
+    return crc32(sentence) & BLOCK_BITS
+
+
+def said_so(text: str, blocks: frozenset[int]) -> Iterator[str]:
+    """The sentences of a text that are among those of `new_sentences`."""
+    for sentence in sentences(text):
+        if _block(on_page.unspaced(on_page.folded_text(sentence))) in blocks:
+            yield sentence
 
 
 def _without_dateline(sentence: str) -> str:
@@ -556,17 +566,17 @@ def _packed(
                 shown.setdefault(byte, []).append(plain)
     values, in_text = b"", on_page.Text(text.counted)
     for byte, of_name in sorted(by_byte.items()):
-        name, said_so = names.get(byte, ""), "".join(of_name)
-        is_pay = _is_one_of(_PAY, name) and _LONG_NUMBER.search(said_so) is not None
-        is_number = _is_one_of(_NUMBERS, name) and _NUMBERED.search(said_so) is not None
-        # "Navy blue" may be another page's "navy".
-        is_named = (_is_one_of(_OFFERS, name) or is_pay or is_number) and " " not in said_so
+        name, said_here = names.get(byte, ""), "".join(of_name)
         prices = [each for each in of_name if on_page.is_price(each)]
+        digits = sum(map(str.isdigit, said_here))
+        is_pay = _is_one_of(_PAY, name) and (digits > 2 or bool(prices))  # no "2 %"
+        is_number = _is_one_of(_NUMBERS, name) and digits > 0
+        # "Navy blue" may be another page's "navy".
+        is_named = (_is_one_of(_OFFERS, name) or is_pay or is_number) and " " not in said_here
         marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or bool(prices))
         # "Donate 5 €" may be a button's.
         is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, name) or is_pay
-        is_price = is_price or (bool(prices) and _is_one_of(_PAY, name))
-        if is_price and re.search("[1-9]", said_so):
+        if is_price and re.search("[1-9]", said_here):
             told = byte in shown and all(map(in_text.has, shown[byte]))
             marks |= _PRICE_BIT | _IN_TEXT_BIT * (told and len(prices) == len(of_name))
         numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]

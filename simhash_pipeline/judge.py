@@ -22,12 +22,7 @@ from simhash_pipeline.page import titles
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.repeated_text import (
-    ANY_SITE,
-    RepeatedText,
-    copies_on,
-    teaches_repeated_text,
-)
+from simhash_pipeline.repeated_text import RepeatedText, teaches_repeated_text
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -149,10 +144,7 @@ class Judge(AbstractContextManager["Judge"]):
             else:
                 self._note_row(page, item_values.row_of(page.item_values))
         if verdict.new_sentences is not None:
-            other_site, gone = site_of(verdict.twin_key or ""), verdict.gone_sentences or ()
-            for on in (other_site, *[ANY_SITE] * (other_site != page.site)):
-                sites = (page.namespace, copies_on(page.site, on))
-                self.repeated_text.learn_copy(sites, verdict.new_sentences, gone)
+            self.repeated_text.learn_copy(page.site, site_of(verdict.twin_key or ""), verdict)
         if blocks and teaches_repeated_text(verdict):
             self.repeated_text.learn(host, page.structure, blocks)
         return verdict

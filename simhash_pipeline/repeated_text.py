@@ -39,7 +39,7 @@ from simhash_pipeline.verdict import Verdict
 Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
-TEXTS_VARY = MAIN  # in place of a word: of how many copies some sentence isn't such
+TEXTS_VARY = MAIN  # in place of a word: the copies that say what the others don't repeat
 
 LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
 _COPIES = "copies on "
@@ -197,12 +197,15 @@ class RepeatedText:
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
 
-    def learn_copy(self, host: Host, new: Collection[int], gone: Collection[int]) -> None:
-        """Count the sentences that a copy's text has alone, and those that the other's has.
+    def learn_copy(self, site: str, other: str, verdict: Verdict) -> None:
+        """Count the sentences that the text of a page of this site has alone, and its twin's has.
 
-        See `copies_on`.
+        Of the sites of both, and of the page's and any other: see `copies_on`.
         """
-        self.learn(host, None, [*new, *(WORD | MAIN | each for each in gone)])
+        gone = (WORD | MAIN | each for each in verdict.gone_sentences or ())
+        blocks = [*(verdict.new_sentences or ()), *gone]
+        for on in (other, *[ANY_SITE] * (other != site)):
+            self.learn((verdict.namespace, copies_on(site, on)), None, blocks)
 
     def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""

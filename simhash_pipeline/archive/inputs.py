@@ -17,9 +17,9 @@ from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import shown_url
 
-# After a mark of the encoding, of XML, and comments.
+# After a mark of the encoding, of XML, and comments, which end at the first sign of it.
 _BEGIN = re.compile(
-    rb"(?is)(?:\xef\xbb\xbf)?(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype html|html)\b"
+    rb"(?is)(?:\xef\xbb\xbf)?(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype html|html)\b"
 )
 
 

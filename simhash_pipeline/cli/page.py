@@ -3,13 +3,11 @@
 import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, nullcontext, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
-from zlib import crc32
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
@@ -23,12 +21,9 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, read_log, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
-from simhash_pipeline.on_page import unspaced
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
-from simhash_pipeline.page.folding import folded
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.page.visible import BLOCK_BITS
 from simhash_pipeline.review.comparison import compare, marked, text_diff, verdict_on
 from simhash_pipeline.review.summary import DECIDING, NOTHING_COUNTS, why_rejected
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
@@ -395,7 +390,8 @@ class ExplainCommand(Command):
         yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
         if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
             yield "Sentences that B's item says, and A's doesn't"
-            yield from (f"  {each}" for each in _said(text_b, new, limit))
+            text = f"{text_b.text}\n{text_b.left_out}"
+            yield from (f"  {each}" for each in islice(item_values.said_so(text, new), limit))
         items = [_item(text_a), _item(text_b)]
         names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
@@ -479,14 +475,6 @@ def _titles(a: StoredPage | None, b: StoredPage, status: str, place: str) -> Ite
             rows += [(name, state, page.shown_url), ("", "", page.title)]
     rows.append(("", "store", place))
     yield from ("", Grid([row for row in rows if row[2]]))
-
-
-def _said(text: PageText, hashes: AbstractSet[int], most: int) -> list[str]:
-    """The sentences of a page's text that have these hashes, see item_values.py."""
-    said = sentences("\n".join([text.text, text.left_out]))
-    folded_so = (unspaced(folded(each)) for each in said)
-    found = zip(said, folded_so, strict=True)
-    return [each for each, packed in found if crc32(packed) & BLOCK_BITS in hashes][:most]
 
 
 def _item(text: PageText) -> dict[str, str]:

@@ -140,6 +140,13 @@ def test_a_folder_holds_a_page_a_file(tmp_path: Path) -> None:
     assert first.time == 1_000.0
 
 
+def test_a_file_of_comments_alone_is_no_page_and_costs_no_time(tmp_path: Path) -> None:
+    """The other file has a comment and a declaration before its element."""
+    (tmp_path / "notes").write_text("<!---->" * 200)
+    (tmp_path / "1002").write_text("<?xml version='1.0'?><!-- saved --> <!DOCTYPE html><p>x")
+    assert urls(tmp_path) == [(tmp_path / "1002").as_uri()]
+
+
 def test_a_copy_of_a_folder_lacks_those_files(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
