@@ -75,10 +75,12 @@ def first_tags(source: bytes, max_bytes: int) -> bytes:
     """
     source = first_bytes(source, 2 * max_bytes)
     tags = max_bytes // _BYTES_A_TAG
-    if len(source) > tags and source.count(b"<") > tags // 2:
+    few = tags // 2
+    # Five times as fast as count().
+    if len(source) > tags and len(source) - len(source.replace(b"<", b"", few + 1)) > few:
         # End tags are half of all at the most, but where they close nothing: for each of those
         # libxml2 looks through all that is open.
-        for begins, most in ((b"<", tags), (b"</", tags // 2)):
+        for begins, most in ((b"<", tags), (b"</", few)):
             source = begins.join(source.split(begins, most + 1)[: most + 1])
     return source
 
