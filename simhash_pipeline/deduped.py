@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 from simhash_pipeline.errors import PageError, StoreError
-from simhash_pipeline.item_values import said_by, with_values
+from simhash_pipeline.items import said_by, with_values
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.page.fingerprint import Fingerprinter

@@ -1,12 +1,4 @@
-"""What an item says, as a witness beside its page: values that stand on the page, and its text.
-
-The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
-the page that it was scraped from (see on_page.py), or was asked for; in one template also if no
-page shows it: spiders make 4 of "star-rating Four". On one site, two pages of one template whose
-items have one differing value of one name are two things; where the templates differ, the same
-selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
-a date, or a price or one of `_OFFERS` that both have. A price counts everywhere if the other item
-has none, nor all sentences of a text that says it. A store keeps of an item
+"""What a store keeps of an item, and what the items of two pages say of them.
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
@@ -16,34 +8,22 @@ has none, nor all sentences of a text that says it. A store keeps of an item
               text; 2 of its numbers; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
-Values of names that share a byte are hashed together. Of its long text a store keeps a digest, and
-its sentences: see `_Text`.
+Values of names that share a byte are hashed together. On one site, two pages of one template whose
+items have one differing value of one name are two things; where the templates differ, the same
+selectors may find other parts of the page, and two values must differ, or the numbers of one, as of
+a date, or a price or an offer that both have. A price counts everywhere if the other item has none,
+nor all sentences of a text that says it.
 """
 
 from __future__ import annotations
 
-import re
 import struct
-import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from datetime import date
-from decimal import Decimal
-from enum import Enum
 from functools import lru_cache
-from heapq import nlargest
-from itertools import chain, count
 from types import MappingProxyType
-from typing import Any, NamedTuple
-from zlib import crc32
+from typing import NamedTuple
 
-from simhash_pipeline import on_page
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
-from simhash_pipeline.options import Options
-from simhash_pipeline.page.counters import MAX_LINE
-from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
-from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
 ROW = 2  # of several items of a page: any difference counts
@@ -56,69 +36,25 @@ TEXT = 32  # of a text without a page: it lacks nothing
 OFFER = 64
 PARTS = 128  # texts of one field are half of the main text together, as the posts of a thread
 NO_VALUES = bytes(2)  # of no item
-# Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
-LONG_BYTES = 300
 MOST_ROWS = 100
 MOST_BYTES = 4_000  # of the values and rows of a known page, as rows are added
 MOST_SENTENCES = 2_000  # of a text; of others the hashes are compared up to the last of these
 _SENTENCE = struct.Struct(">H")
-# What an agency, or who reprints it, puts in front: "Oban (Post) - ", "(来源:晚报)", "新华社电 ".
-_DATELINE = re.compile(
-    r"(?:[^\n(]{3,40}(?=\())?[(【][^()【】\d\n]{2,30}[)】] ?[-–—:]+ ?"
-    r"|[(【](?=[^)】]{0,30}(?:source|来源|來源|记者|記者|[社报報网網讯訊]))[^()【】\d\n]+[)】] ?"
-    r"|[^\n。!?,]{0,10}[社报報网網][^\n。!?,]{0,16}[电電讯訊](?:\([^()\n]{2,20}\)|[ ,:]) ?"
-)
-_DATELINES = 3  # sentences at the begin of a text
-# Alone at an end, as between a byline and the text.
-_PARTING = re.compile(r"^(?:[-|•·] )+|(?<! [-|•·])(?: [-|•·])+$")
-ROW_CHARS = 150  # of a row in words: a link and a title
 ROW_BYTES = 8
-_LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
-_MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
-_MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
-_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
-_TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
+LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
 SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
 TEXTS_NAME, FACTS_NAME = 0, 1  # in place of a name's byte, which is neither
-_NUMBERED = re.compile(r"[a-z]*\d[a-z\d]*")
-_ZERO = re.compile(r"0(?:\.0+)?")
-_UNSEEN = "\0"  # before what no page shows
-_OWN = "\0\1"  # before what no page shows but is a part of its address
-_UNSEEN_BIT, _OWN_BIT, _AMOUNT_BIT, _ASKED_BIT, _OFFER_BIT, _PRICE_BIT, _IN_TEXT_BIT = (
-    1 << bit for bit in range(7)
-)
+VALUE_BYTES = 5
 _MARKS = 127
-_VALUE_BYTES = 5
 _MOST_NAMES = 253  # so that their number, with those of the text, is a byte
-# Fields that spiders add of the crawl.
-_CRAWLS = re.compile(
-    r"(?:^|[._-])(?:position|pos|rank|page|index|idx|seq|offset|depth|(?:word|char|link|image)s?_?count"
-    r"|words|chars|bytes|crawl\w*|scrap\w*|fetch\w*|download\w*|retriev\w*|extract\w*|ingest\w*"
-    r"|visit\w*|refer\w*|proxy|agent|ip|latency|elapsed|run|job|session|worker|server|retr\w*)"
-    r"(?:$|[._-])|排名|序号|位置|抓取|爬取|采集"
-)
-_PRICES = re.compile(
-    r"(?:^|[._-])(?:prices?|preis|prix|precio|preço|prezzo|цена)(?:$|[._-])|价格|價格|售价|価格|가격"
-)
-# Fields that tell two offers of one description apart, and say what their page is about.
-_OFFERS = re.compile(
-    rf"{_PRICES.pattern}|(?:^|[._-])(?:amount|currency|colou?rs?|sku|gtin\d*|ean|upc|mpn|isbn|variants?"
-    r"|farbe|couleur|cor|colore|цвет|артикул)(?:$|[._-])|颜色|顏色|规格|規格|型号|型號|색상"
-)
-# What else is paid, and other numbers: these say nothing of the rest of their page.
-_PAY = re.compile(
-    r"(?:^|[._-])(?:costs?|fees?|fare|pay|rent|salary|wages?|gehalt|lohn|miete|kosten|salaire|loyer|salario"
-    r"|alquiler|coste|salário|aluguel|stipendio|affitto|зарплата)(?:$|[._-])"
-    r"|工资|薪资|月薪|年薪|租金|給与|月給|年収|급여|연봉|월급"
-)
-_NUMBERS = re.compile(
-    r"(?:^|[._-])(?:ref|reference|referencia|référence"
-    r"|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer))(?:$|[._-])"
-)
-_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-_NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
+
+
+class Mark:
+    """The lower bits of a value's first byte."""
+
+    UNSEEN, OWN, AMOUNT, ASKED, OFFER, PRICE, IN_TEXT = (1 << bit for bit in range(7))
 
 
 class Said(NamedTuple):
@@ -133,468 +69,15 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-class _Text(NamedTuple):
-    """What is read of the long text of an item, see `_read`."""
-
-    # 15 bits of each sentence in 2 bytes, rising, MAIN if it counts
-    sentences: bytes | None = None
-    counted: str = ""  # those that count, a line each
-    beside: bytes = b""  # those beside the article
-    facts: str = ""  # cells of tables beside the article, without counters
-    is_elsewhere: bool = False  # whether most stands beside the article, or unseen
-
-
-class _Value(NamedTuple):
-    name: str
-    place: str  # see `flat_values`
-    text: str
-    plain: str  # the same folded
-    kept: str  # what counts of it
-
-
-def with_values(source: Source, item: Any, options: Options) -> Source:
-    """The source with all that its item holds but the page, or what ITEM_FIELDS names of it.
-
-    A text's title is judged with it. A field whose own code fails is left out.
-    """
-    if options.item_fields is None:
-        return source
-    found: list[tuple[str, str, str]] = []
-    added: set[str] = set()
-    is_named = bool(_signed(options.item_fields, ""))
-    added_names = _signed(options.item_fields, "+")
-    is_bare = source.is_text and not source.page
-    for name in heard(item, options):
-        if source.is_text and name == "title" and not is_named:
-            continue
-        with suppress(Exception):  # the item's own
-            values = [*flat_values(str(name), item[name])]
-            found += values
-            tells = any(_is_one_of(fields, str(name)) for fields in (_OFFERS, _PAY, _NUMBERS))
-            if str(name) in added_names or (is_bare and tells):
-                added.update(flat for flat, *_ in values)
-    if len(found) > _MOST_VALUES:  # one for the rest
-        rest = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
-        said = repr([each for each in rest if not on_page.is_of_the_crawl(each[1])])
-        found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{hash_of(said).hex()}", "")]
-    held = ItemValues(tuple(found), is_named=is_named, added=frozenset(added))
-    return source._replace(item=held)
-
-
-def heard(names: Iterable[str], options: Options) -> list[str]:
-    """The fields, of an item with these, whose values may count."""
-    if options.item_fields is None:
-        return []
-    named, added, out = (_signed(options.item_fields, sign) for sign in ("", "+", "-"))
-    left_out = options.page_fields - named - added | out
-    return [name for name in names if name not in left_out and (not named or name in named | added)]
-
-
-@lru_cache(maxsize=16)
-def _signed(item_fields: tuple[str, ...], sign: str) -> frozenset[str]:
-    """The fields that ITEM_FIELDS names with "+", "-" or no sign."""
-    return frozenset(
-        name.removeprefix(sign) for name in item_fields if name[: name[0] in "+-"] == sign
-    )
-
-
-def as_row(source: Source, *, waits: bool = True) -> Source:
-    """The source of an item that is one of several of its page; `waits`: see WAITS."""
-    if source.item is None:
-        return source
-    return source._replace(item=source.item._replace(is_row=True, waits=waits))
-
-
-def in_words(source: Source) -> str:
-    """A row's first values, by which a person knows it; its page's address and times aren't."""
-    pairs = () if source.item is None else source.item.pairs
-    texts = (text for _, text, _ in pairs if text[0] != _UNSEEN and text != source.url)
-    words = ", ".join(text for text in texts if not on_page.is_of_the_crawl(text))
-    return " ".join(words.split())[:ROW_CHARS]
-
-
-def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
-    """(name, text, place) of each value within; texts in a list are one text.
-
-    The place of what else is in a list is the dict that it is in, or its own number: "/4" or "#0",
-    "/4#0" for a list in that dict, "3/4" where dict 3 has the list that dict 4 is in.
-    """
-    if type(value) is str:  # as most are
-        if text := _text_of(value).strip():
-            yield name, text, ""
-        return
-    todo, dicts = [(name, "", value)], count()
-    for _ in range(_MOST_NODES):
-        if not todo:
-            return
-        name, place, value = todo.pop()
-        if type(value).__module__ == "numpy":  # of a DataFrame
-            value = value.tolist()
-        if isinstance(value, (set, frozenset)):
-            value = sorted(value, key=str)
-        if isinstance(value, (list, tuple)):
-            if value and all(isinstance(part, str) for part in value):
-                if text := "\n".join(value)[: on_page.MOST_CHARS].strip():
-                    yield name, text, place
-            elif len(value) == 1:
-                todo.append((name, place, value[0]))
-            else:
-                above = place.partition("#")[0].partition("/")[2]
-                parts = value[:_MOST_NODES]
-                places = (
-                    f"{above}/{next(dicts)}" if _fields_of(part) else f"{place}#{at}"
-                    for at, part in enumerate(parts)
-                )
-                todo += reversed([(name, *each) for each in zip(places, parts, strict=True)])
-        elif (held := _fields_of(value)) is not None:
-            todo += [(f"{name}.{key}", place, held[key]) for key in [*held][:_MOST_NODES]]
-        elif text := _text_of(value).strip():
-            yield name, text, place
-
-
-def _fields_of(value: Any) -> Mapping[Any, Any] | None:
-    """Those of a dict, or of an item within an item; None of anything else."""
-    if isinstance(value, (str, int, float, Decimal, date, bytes)):
-        return None
-    if isinstance(value, Mapping):
-        return value
-    # A module that wasn't imported has read no item.
-    adapter: Any = getattr(sys.modules.get("itemadapter"), "ItemAdapter", None)
-    held: Mapping[Any, Any] | None = adapter(value) if adapter and adapter.is_item(value) else None
-    return held
-
-
-def _text_of(value: Any) -> str:
-    """A value as a page may spell it; "" for what no page shows."""
-    if isinstance(value, Enum):
-        value = value.value
-    if isinstance(value, str):
-        text = value[: on_page.MOST_CHARS]
-        is_page = text.lstrip()[:1] == "<" and _PAGE.search(text[:2_000])
-        # U+FFFD: where it is a tenth, the spider has read the page by a charset that isn't its own.
-        return "" if is_page or 10 * text.count("\ufffd") > len(text) else text
-    if isinstance(value, bool):
-        return f"{_UNSEEN}{value}"
-    if isinstance(value, float):
-        return f"{value:.15g}"
-    if type(value).__module__ == "builtins" and not isinstance(value, int):
-        return ""
-    # Numbers and dates, and what spells itself, as a HttpUrl.
-    return str(value).removesuffix(" 00:00:00")[: on_page.MOST_CHARS]
-
-
-def said_by(page: PageFingerprint, source: Source) -> Said:
-    """What the item says of its page.
-
-    A text of 300 bytes that is half of the main text or more is the page's text. It counts as a
-    value only where it isn't in the article: else the page speaks for it. A row counts whole. If
-    nothing of an item stands on its page, and it has words, it was made of something else, and
-    counts too. Beside a text without a page, as records of a corpus have it, only short values that
-    stand in it and those of `_OFFERS` count: dates and ids stand nowhere.
-    """
-    item = source.item
-    if item is None:
-        return NOTHING
-    seen = on_page.Page(page, source)
-    is_bare = source.is_text and not source.page and not item.is_named
-    said: list[_Value] = []
-    text, texts_name, of_text = None, "", _Text()
-    is_part = is_here = False
-    pairs = sorted(item.pairs, key=lambda pair: (-len(pair[1]), pair[1]))
-    if not (item.is_row or item.is_named):  # the page's address says nothing, under any name
-        pairs = [pair for pair in pairs if pair[1] != source.url or pair[0] in item.added]
-
-    def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
-        """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
-        is_page = value not in item.carried or are_pages or not on_page.path_of(value)
-        is_here = seen.is_own_address(value) or on_page.is_of_the_crawl(value)
-        return plain if is_page and not is_here else ""
-
-    for name, value, place in pairs:
-        spelled = on_page.folded_text(value)
-        plain = on_page.without_counted(spelled)
-        is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
-        unseen = plain if value[0] == _UNSEEN else ""
-        if _ZERO.fullmatch(value) and not is_bare:
-            unseen = f"{_OWN}0" if seen.is_own_address(value) else _NOTHING
-        if is_bare and (is_long or unseen) and name not in item.added:
-            continue
-        if unseen:  # one that was asked for is a value like others
-            kept = unseen.lstrip(_OWN) if name in item.added else unseen
-            said.append(_Value(name, place, value, plain, kept))
-            continue
-        # Its numbers may be those of counters.
-        begin = _NUMBERED.sub(" ", plain[:100].rpartition(" ")[0] or plain[:100])
-        is_shown = is_long and seen.shows(begin.strip() or plain[:100])
-        kept = plain if is_shown else seen.witnessed(value, plain)
-        is_here = is_here or (bool(kept) and _weighs(value))
-        is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
-        is_text = text is None and not item.is_row and (is_pages or is_shown)
-        if is_text:
-            text, texts_name = hash_of(_PARTING.sub("", plain).replace(" ", "")), name
-            of_text = _read(spelled, seen)
-            is_part = not is_pages
-        if is_text and is_pages:
-            kept = "" if is_shown and not of_text.is_elsewhere else plain.replace(" ", "")
-        elif not kept and (item.is_row or value in item.carried):
-            kept = brought(value, plain)
-        if item.is_named or name in item.added:  # "12 dead" in a text is no counter, too
-            kept = " ".join(value.split())
-        said.append(_Value(name, place, value, "" if is_text and not kept else plain, kept))
-    is_heard = any(
-        each.kept and each.kept[0] != _UNSEEN and _weighs(each.text)
-        for each in said
-        if each.name not in item.added
-    )
-    if not (is_bare or is_here or item.is_named) and (text or not is_heard):
-        made = [
-            each
-            if each.name in item.added or each.kept[:1] == _UNSEEN
-            else each._replace(kept=brought(each.text, each.plain, are_pages=not is_heard))
-            for each in said
-        ]
-        has_words = any(each.kept and _has_words(each.text) for each in made)
-        said = made if text or (has_words and source.is_response) else said
-    if not is_bare:
-        said = [each if each.kept else each._replace(kept=_unseen(each, seen)) for each in said]
-    said = _with_their_dicts(said)
-    flags = CARRIED * bool(item.carried) | ROW * item.is_row | WAITS * item.waits
-    flags |= PART * is_part | TEXT * is_bare
-    shown = [each for each in said if each.kept[:1] not in ("", _UNSEEN)]
-    is_cut = len(item.pairs) > _MOST_VALUES
-    is_offer = any(_is_one_of(_OFFERS, each.name) for each in shown)
-    is_offer = is_offer or (item.is_named and len({each.name for each in shown}) > 1)
-    flags |= OFFER * (not is_cut and is_offer)
-    is_told = (text and not is_part) or item.is_row or is_cut
-    if not is_told and (name := _parts(shown, page)):  # in order, each as often as it is there
-        flags |= PARTS
-        posts = (on_page.folded_text(value) for of, value, _ in item.pairs if of == name)
-        beside, texts_name = of_text.beside + on_page.unspaced("\n".join(posts)), name
-        of_text = of_text._replace(beside=beside)
-    values, names = _packed(flags, said, item, of_text)
-    if item.is_row:
-        values += _row(said, seen)
-    names = {**names, TEXTS_NAME: texts_name} if texts_name else names
-    return Said(values, names, text, of_text.sentences)
-
-
-def _parts(shown: Sequence[_Value], page: PageFingerprint) -> str:
-    """The field whose texts are a long text together, as posts; "" if there is none.
-
-    What of them is in the main text has 300 bytes, and is half of it.
-    """
-    if 2 * sum(len(each.text) for each in shown) < len(page.text):  # most
-        return ""
-    lines = {*on_page.unspaced(page.text).split(b"\n")}
-    sizes: Counter[str] = Counter()
-    for each in shown:
-        said = on_page.unspaced(each.text).split(b"\n")
-        sizes[each.name] += sum(len(line) for line in said if line in lines)
-    name, size = sizes.most_common(1)[0] if sizes else ("", 0)
-    return name if size >= LONG_BYTES and 2 * size >= sum(map(len, lines)) else ""
-
-
-def _read(text: str, page: on_page.Page) -> _Text:
-    """What a folded text says beside its page: of many sentences those of the smallest hashes.
-
-    Those of the page that it says count, see `on_page.Page.said_in`, but for bylines and links:
-    what is scraped of copies often begins or ends with one. The text's own may be glued to a
-    byline, or lack the words of links.
-    """
-    beside: list[bytes] = []
-    doubtful: list[tuple[int, bytes, str]] = []
-    place = scanned = elsewhere = 0
-    shown, aside, said = page.shown, page.beside, sentences(text)
-    said[:_DATELINES] = [_without_dateline(each) for each in said[:_DATELINES]]
-    packed = on_page.unspaced("\n".join(said)).split(b"\n")
-    for sentence, spaced in zip(packed, said, strict=False):
-        size = len(sentence)
-        is_shown = shown.startswith(sentence, place)  # most stand there in this order
-        if on_page.counts(sentence) and not is_shown and scanned < on_page.MOST_SCANNED:
-            scanned += len(shown)
-            is_shown = (at := shown.find(sentence)) >= 0
-            place = at if is_shown else place
-        if not is_shown:
-            doubtful.append((size, sentence, spaced))
-            continue
-        place += size
-        scanned += len(aside)
-        if scanned < on_page.MOST_SCANNED and sentence in aside:
-            scanned += len(shown)
-            if page.has_elsewhere(sentence, spaced):
-                elsewhere += size
-                beside += [sentence] * on_page.counts(sentence)
-    asked = nlargest(_MOST_ASKED, doubtful)  # which speak for all
-    held = sum(size for size, sentence, spaced in asked if page.has_elsewhere(sentence, spaced))
-    of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
-    elsewhere += held * of_all // (of_asked or 1)
-    is_most = 2 * elsewhere > sum(map(len, packed))
-    found = dict.fromkeys(map(_block, packed), 0)
-    own = list[str]()
-    for sentence_here, is_counted in page.said_in(packed):
-        spaced = _without_dateline(sentence_here) if len(own) < _DATELINES else sentence_here
-        block = _block(on_page.unspaced(spaced))
-        found[block] = found.get(block, 0) | MAIN * is_counted
-        own += [spaced] * is_counted
-    chosen = [each | found[each] for each in sorted(found)[:MOST_SENTENCES]]
-    said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
-    bits = struct.pack(f">{len(chosen)}H", *chosen)
-    return _Text(bits, "\n".join(own), b"".join(beside), said_aside, is_most)
-
-
-def _block(sentence: bytes) -> int:
-    return crc32(sentence) & BLOCK_BITS
-
-
-def said_so(text: str, blocks: frozenset[int]) -> Iterator[str]:
-    """The sentences of a text that are among those of `new_sentences`."""
-    for sentence in sentences(text):
-        if _block(on_page.unspaced(on_page.folded_text(sentence))) in blocks:
-            yield sentence
-
-
-def _without_dateline(sentence: str) -> str:
-    dateline = _DATELINE.match(sentence)
-    return sentence[dateline.end() :] if dateline else sentence
-
-
-def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
-    """The sentences that count and that the other text lacks, of those it would have chosen."""
-    known = {each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(others)}
-    limit = max(known) if len(known) == MOST_SENTENCES else BLOCK_BITS
-    own = (each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(mine) if each & MAIN)
-    return frozenset(each for each in own if each <= limit) - known
-
-
-def _unseen(value: _Value, page: on_page.Page) -> str:
-    """What counts of a value that the page doesn't show: nothing of what the crawl adds.
-
-    A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
-    """
-    path = on_page.path_of(value.text)
-    is_no_value = path and not on_page.IMAGE.search(
-        path
-    )  # an address that was made, or is a list's
-    if not value.plain or is_no_value or _is_one_of(_CRAWLS, value.name):
-        return ""
-    if page.is_own_address(value.text):
-        return f"{_OWN}{value.plain}"
-    return f"{_UNSEEN}{path or value.plain}" if page.lacks(value.text, value.plain) else ""
-
-
-@lru_cache(maxsize=1024)
-def _is_one_of(fields: re.Pattern[str], name: str) -> bool:
-    return fields.search(_CAPITAL.sub("_", name).lower()) is not None
-
-
-def _with_their_dicts(said: list[_Value]) -> list[_Value]:
-    """What is in a list says its place, or all that its dict says: sizes and their prices.
-
-    The dicts of a list may be in any order. What pages show says nothing of what they don't.
-    """
-    if not any(each.place for each in said):
-        return said
-    places = [each.place.partition("#") for each in said]
-    dicts: dict[str, list[str]] = {}
-    for (of_dict, _, place), value in zip(places, said, strict=True):
-        if value.kept and of_dict:
-            dicts.setdefault(of_dict, []).append(f"{value.kept}\0{value.name}{place}")
-    shown = {each: [one for one in told if one[0] != _UNSEEN] for each, told in dicts.items()}
-    wholes = [_wholes(of) for of in (shown, dicts)]
-    for at, ((of_dict, _, place), value) in enumerate(zip(places, said, strict=True)):
-        behind = wholes[value.kept[:1] == _UNSEEN].get(of_dict.partition("/")[2], "") + place
-        if value.kept and behind:
-            said[at] = value._replace(kept=f"{value.kept}\0{behind}")
-    return said
-
-
-def _wholes(dicts: Mapping[str, list[str]]) -> dict[str, str]:
-    """What each dict says and those around it, by its number: those around have smaller ones."""
-    found: dict[str, str] = {}
-    for around, number in sorted(
-        (each.split("/") for each in dicts), key=lambda each: int(each[1])
-    ):
-        told = sorted(dicts[f"{around}/{number}"])
-        found[number] = hash_of("\0".join([*told, found.get(around, "")])).hex()
-    return found
-
-
-def _weighs(value: str) -> bool:
-    """Whether a value stands on no page by chance, as numbers and words of few letters do."""
-    return _has_words(value) or (value[0] != _UNSEEN and len(value) >= on_page.SHORT_VALUE_CHARS)
-
-
-def _has_words(value: str) -> bool:
-    return value[0] != _UNSEEN and _TELLING.search(value) is not None
-
-
-def _row(said: list[_Value], page: on_page.Page) -> bytes:
-    """8 bytes of all that counts of a row: see `names_itself`."""
-    said = [one._replace(kept="") if one.kept.startswith(_OWN) else one for one in said]
-    is_whole = all(one.kept or not one.plain or on_page.is_of_the_crawl(one.text) for one in said)
-    counted = [one for one in said if one.kept]
-    is_named = any(page.links_once(one.text) for one in counted)
-    says = sorted(f"{one.name}\0{on_page.link_of(one.text) or one.kept}" for one in counted)
-    return _marked(hash_of("\0".join(says)), _LINKED * (is_whole and is_named))
-
-
-def _marked(row: bytes, marks: int) -> bytes:
-    return bytes([row[0] & ~(_LINKED | _BEFORE) | marks]) + row[1:]
-
-
-def _packed(
-    flags: int, said: Iterable[_Value], item: ItemValues, text: _Text
-) -> tuple[bytes, Mapping[int, str]]:
-    """The values as a store keeps them, and their names by the byte of each: one of 253.
-
-    One that was asked for has a name of its own: pages stored before that lack it.
-    """
-    names: dict[int, str] = {}
-    its_own = {TEXTS_NAME: text.beside.hex(), FACTS_NAME: text.facts}
-    by_byte = {name: [each] for name, each in its_own.items() if each}
-    shown: dict[int, list[str]] = {}
-    asked = set[int]()
-    for name, _, value, plain, kept in said:
-        byte = byte_of(f"+{name}" if name in item.added else name)
-        asked |= {byte} if item.is_named or name in item.added else set()
-        of_name = by_byte.setdefault(byte, [])
-        if kept:
-            names[byte] = name
-            of_name.append(on_page.in_one_notation(kept))
-            is_shown = kept[0] != _UNSEEN and len(value) <= MAX_LINE
-            if is_shown and not any(map(on_page.path_of, value.split("\n"))):
-                shown.setdefault(byte, []).append(plain)
-    values, in_text = b"", on_page.Text(text.counted)
-    for byte, of_name in sorted(by_byte.items()):
-        name, said_here = names.get(byte, ""), "".join(of_name)
-        prices = [each for each in of_name if on_page.is_price(each)]
-        digits = sum(map(str.isdigit, said_here))
-        is_pay = _is_one_of(_PAY, name) and (digits > 2 or bool(prices))  # no "2 %"
-        is_number = _is_one_of(_NUMBERS, name) and digits > 0
-        # "Navy blue" may be another page's "navy".
-        is_named = (_is_one_of(_OFFERS, name) or is_pay or is_number) and " " not in said_here
-        marks = _ASKED_BIT * (byte in asked) | _OFFER_BIT * (is_named or bool(prices))
-        # "Donate 5 €" may be a button's.
-        is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, name) or is_pay
-        if is_price and re.search("[1-9]", said_here):
-            told = byte in shown and all(map(in_text.has, shown[byte]))
-            marks |= _PRICE_BIT | _IN_TEXT_BIT * (told and len(prices) == len(of_name))
-        numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]
-        packed = _value_of(of_name, marks, numbers) if of_name else bytes(_VALUE_BYTES)
-        values += bytes([byte]) + packed
-    return bytes([flags, len(by_byte)]) + values, names
-
-
-def _value_of(kept: list[str], marks: int, numbers: Sequence[str] = ()) -> bytes:
+def packed_value(text: str, marks: int, numbers: Sequence[str] = ()) -> bytes:
     """5 bytes: see the module."""
-    texts = sorted({each.lstrip(_OWN) for each in kept})
-    first, *rest = hash_of("\0".join(texts), 3)
-    are_unseen = {each[0] for each in kept} == {_UNSEEN}
-    are_own = {each[:2] for each in kept} == {_OWN}
-    marks |= _UNSEEN_BIT * are_unseen | _OWN_BIT * are_own
-    marks |= _AMOUNT_BIT * (on_page.is_amount(texts[0]) or on_page.is_price(texts[0]))
-    said = hash_of(" ".join(sorted(numbers)), 2) if numbers else bytes(2)
+    first, *rest = hash_of(text, 3)
+    said = hash_of(" ".join(numbers), 2) if numbers else bytes(2)
     return bytes([first & ~_MARKS | marks, *rest, *said])
+
+
+# 0 or False, as spiders make them where a selector finds nothing; pages say a price of 0 in words.
+_NOTHINGS = {packed_value(each, _MARKS) for each in ("0", "false")}
 
 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
@@ -606,9 +89,6 @@ def by_bytes(names: Iterable[str]) -> dict[int, str]:
 @lru_cache(maxsize=1024)
 def byte_of(name: str) -> int:
     return FACTS_NAME + 1 + hash_of(name, 1)[0] % _MOST_NAMES
-
-
-# --- two items
 
 
 def differing(
@@ -633,15 +113,15 @@ def differing(
     mine = {n: value for n, value in mine.items() if any(value) and counted.get(n, True)}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     lacking = bytes(
-        name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & _OWN_BIT)
+        name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & Mark.OWN)
     )
     if values[0] & ROW:
         return other or lacking or b"\0"
-    everywhere = bytes(n for n in other + lacking if mine[n][0] & _ASKED_BIT)
-    is_priced = any(value[0] & _PRICE_BIT for value in its.values())
+    everywhere = bytes(n for n in other + lacking if mine[n][0] & Mark.ASKED)
+    is_priced = any(value[0] & Mark.PRICE for value in its.values())
     if its and not (is_priced or others[0] & TEXT):  # else nothing is known of the other item
         prices = [n for n in mine if _is_shown_price(mine[n])]
-        is_told = all(mine[n][0] & _IN_TEXT_BIT for n in prices) and prices and has_its_text()
+        is_told = all(mine[n][0] & Mark.IN_TEXT for n in prices) and prices and has_its_text()
         everywhere += b"" if is_told else bytes(prices)
     if structure_bits is None:
         telling = [n for n in other if _tell(mine[n], its[n], of_one_site=False)]
@@ -682,9 +162,9 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
 
     The numbers of an offer do, or what else it is; of other values of a site the numbers.
     """
-    if (value[0] | other[0]) & _UNSEEN_BIT:
+    if (value[0] | other[0]) & Mark.UNSEEN:
         return False
-    is_offer, are_amounts = (value[0] & other[0] & bit > 0 for bit in (_OFFER_BIT, _AMOUNT_BIT))
+    is_offer, are_amounts = (value[0] & other[0] & bit > 0 for bit in (Mark.OFFER, Mark.AMOUNT))
     numbers, its = value[3:], other[3:]
     is_other = numbers != its and any(numbers) and any(its)
     return (is_other and of_one_site) or (is_offer and (is_other or not are_amounts))
@@ -692,21 +172,20 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
 
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
-    marked = bytes([value[0] | _MARKS, *value[1:]])
-    return marked in [_value_of([each], _MARKS) for each in (f"{_UNSEEN}false", _NOTHING)]
+    return bytes([value[0] | _MARKS, *value[1:]]) in _NOTHINGS
 
 
 def _is_shown_price(value: bytes) -> bool:
-    return value[0] & (_PRICE_BIT | _UNSEEN_BIT | _OWN_BIT) == _PRICE_BIT
+    return value[0] & (Mark.PRICE | Mark.UNSEEN | Mark.OWN) == Mark.PRICE
 
 
 def _is_unseen(value: bytes) -> bool:
-    return value[0] & _UNSEEN_BIT > 0
+    return value[0] & Mark.UNSEEN > 0
 
 
 def _are_two(value: bytes, other: bytes) -> bool:
     """Whether or not their pages show them; parts of two addresses say nothing."""
-    if value[0] & other[0] & _OWN_BIT:
+    if value[0] & other[0] & Mark.OWN:
         return False
     return value[1:3] != other[1:3] or value[0] | _MARKS != other[0] | _MARKS
 
@@ -722,13 +201,13 @@ def row_of(values: bytes) -> bytes:
     if values[0] & ROW:
         return values[end : end + ROW_BYTES]
     said = without_facts(values[:end])
-    return _marked(hash_of(said[2:]), 0)
+    return marked(hash_of(said[2:]), 0)
 
 
 def without_facts(values: bytes) -> bytes:
     """The values, and what is behind them, without the facts of the text."""
     end = _end_of(values)
-    said = [each for each in _cut(values[2:end], 1 + _VALUE_BYTES) if each[0] != FACTS_NAME]
+    said = [each for each in _cut(values[2:end], 1 + VALUE_BYTES) if each[0] != FACTS_NAME]
     return bytes([values[0], len(said), *b"".join(said)]) + values[end:]
 
 
@@ -741,7 +220,7 @@ def rows_in(values: bytes) -> list[bytes]:
 def had_row(values: bytes, row: bytes) -> bool:
     """Whether an earlier visit of the page gave this row, and the last one didn't."""
     rows = _cut(values[_end_of(values) :], ROW_BYTES)
-    return any(each[0] & _BEFORE and _marked(each, 0) == _marked(row, 0) for each in rows)
+    return any(each[0] & _BEFORE and marked(each, 0) == marked(row, 0) for each in rows)
 
 
 def with_rows(values: bytes, rows: Iterable[bytes], before: Iterable[bytes] = ()) -> bytes:
@@ -750,8 +229,12 @@ def with_rows(values: bytes, rows: Iterable[bytes], before: Iterable[bytes] = ()
     for each, mark in ((rows, 0), (before, _BEFORE)):
         further = [row for row in dict.fromkeys(each) if row not in known][:MOST_ROWS]
         known.update(further)
-        values += b"".join(_marked(row, row[0] & _LINKED | mark) for row in further)
+        values += b"".join(marked(row, row[0] & LINKED | mark) for row in further)
     return values
+
+
+def marked(row: bytes, marks: int) -> bytes:
+    return bytes([row[0] & ~(LINKED | _BEFORE) | marks]) + row[1:]
 
 
 def names_itself(row: bytes) -> bool:
@@ -760,7 +243,7 @@ def names_itself(row: bytes) -> bool:
     A price or a name alone, or what stands next to a part of its page's address, may be that of
     another thing: `{"author", "rating"}` on the pages of two products.
     """
-    return row[0] & _LINKED > 0
+    return row[0] & LINKED > 0
 
 
 def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
@@ -769,8 +252,16 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
         return None
     rows = _cut(values[_end_of(values) :], ROW_BYTES)
     place = f"{namespace} {site} ".encode("utf-8", "replace")
-    found = dict.fromkeys(place + _marked(row, _LINKED) for row in rows if names_itself(row))
+    found = dict.fromkeys(place + marked(row, LINKED) for row in rows if names_itself(row))
     return b"".join(hash_of(row) for row in found) or None
+
+
+def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
+    """The sentences that count and that the other text lacks, of those it would have chosen."""
+    known = {each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(others)}
+    limit = max(known) if len(known) == MOST_SENTENCES else BLOCK_BITS
+    own = (each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(mine) if each & MAIN)
+    return frozenset(each for each in own if each <= limit) - known
 
 
 def is_row(values: bytes | None) -> bool:
@@ -795,11 +286,11 @@ def says_two_things(values: bytes | None) -> bool:
 
 
 def _by_name(values: bytes) -> dict[int, bytes]:
-    return {each[0]: each[1:] for each in _cut(values[2 : _end_of(values)], 1 + _VALUE_BYTES)}
+    return {each[0]: each[1:] for each in _cut(values[2 : _end_of(values)], 1 + VALUE_BYTES)}
 
 
 def _end_of(values: bytes) -> int:
-    return 2 + (1 + _VALUE_BYTES) * values[1]
+    return 2 + (1 + VALUE_BYTES) * values[1]
 
 
 def _cut(packed: bytes, size: int) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, cast
 
-from simhash_pipeline import item_values
+from simhash_pipeline import item_values, items
 from simhash_pipeline.answers import AnsweredPairs
 from simhash_pipeline.candidates import MAX_SAME, candidates
 from simhash_pipeline.errors import StoreError
@@ -119,7 +119,7 @@ class Judge(AbstractContextManager["Judge"]):
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
-            item = item_values.said_by(page, item_values.with_values(source, item, self.options))
+            item = items.said_by(page, items.with_values(source, item, self.options))
         said = item or NOTHING
         stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)

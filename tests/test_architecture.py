@@ -14,6 +14,7 @@ from simhash_pipeline.stores.contract import Store
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "item_values", "on_page", "options", "page", "stores", "urls"} | {
+    "items",
     "twins",
     "verdict",
     "judge",
@@ -33,7 +34,8 @@ ROOMS = {
     "repeated_text": {"bits", "errors", "native", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
     "on_page": {"page", "urls"},
-    "item_values": {"bits", "on_page", "options", "page"},
+    "item_values": {"bits", "page"},
+    "items": {"bits", "item_values", "on_page", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"urls", "verdict"},
     "candidates": {"options", "stores", "twins", "verdict"},
@@ -41,7 +43,7 @@ ROOMS = {
     "run_memory": {"item_values", "page", "stores", "twins", "urls", "verdict"},
     "judge": ENGINE - {"drop_log"}
     | {"answers", "candidates", "repeated_text", "run_memory", "specific_text", "verdict"},
-    "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
+    "deduped": {"errors", "items", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
     "review": ENGINE | {"repeated_text"},

@@ -28,18 +28,16 @@ from simhash_pipeline.item_values import (
     KNOWN,
     MOST_SENTENCES,
     Said,
-    as_row,
     byte_of,
     differing,
     names_itself,
     new_sentences,
     row_keys,
     row_of,
-    said_by,
     with_rows,
-    with_values,
     without_facts,
 )
+from simhash_pipeline.items import as_row, said_by, with_values
 from simhash_pipeline.on_page import Text, _shown
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.visible import MAIN

@@ -20,7 +20,7 @@ import msgspec
 
 from simhash_pipeline.archive import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import with_values
+from simhash_pipeline.items import with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import item_source
 

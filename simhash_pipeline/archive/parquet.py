@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive import Record
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.item_values import heard
+from simhash_pipeline.items import heard
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import CHARSET_FIELD, page_field
 

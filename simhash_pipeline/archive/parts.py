@@ -32,7 +32,7 @@ from simhash_pipeline.archive import KEEP, Fault, Input, Page, Skipped
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import ArchiveError, PageError
-from simhash_pipeline.item_values import said_by
+from simhash_pipeline.items import said_by
 from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint

@@ -19,7 +19,7 @@ from simhash_pipeline.cli.simhash import Parser
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import ArchiveError, DropLogError, PageError, StoreError
-from simhash_pipeline.item_values import said_by
+from simhash_pipeline.items import said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter

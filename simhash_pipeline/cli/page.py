@@ -21,6 +21,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, Run, read_log, unix_seconds
 from simhash_pipeline.errors import DropLogError, PageError
+from simhash_pipeline.items import said_so
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -391,7 +392,7 @@ class ExplainCommand(Command):
         if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
             yield "Sentences that B's item says, and A's doesn't"
             text = f"{text_b.text}\n{text_b.left_out}"
-            yield from (f"  {each}" for each in islice(item_values.said_so(text, new), limit))
+            yield from (f"  {each}" for each in islice(said_so(text, new), limit))
         items = [_item(text_a), _item(text_b)]
         names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]

@@ -8,7 +8,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.bits import hash_of
-from simhash_pipeline.item_values import flat_values, with_values
+from simhash_pipeline.items import flat_values, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source

@@ -39,7 +39,8 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
-from simhash_pipeline.item_values import as_row, names_itself, row_of, said_by
+from simhash_pipeline.item_values import names_itself, row_of
+from simhash_pipeline.items import as_row, said_by
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import Source, looks_drawn_by_script
 from simhash_pipeline.stores.opening import store_place

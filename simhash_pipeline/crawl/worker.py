@@ -19,7 +19,8 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.item_values import ROW, WAITS, Said, has, in_words, said_by
+from simhash_pipeline.item_values import ROW, WAITS, Said, has
+from simhash_pipeline.items import in_words, said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError
-from simhash_pipeline.item_values import said_by, with_values
+from simhash_pipeline.items import said_by, with_values
 from simhash_pipeline.page.source import Source
 from tests.long import parser_of
 from tests.long.hostile_pages import PAGES

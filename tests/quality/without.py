@@ -29,6 +29,7 @@ from simhash_pipeline import (
     PageFingerprint,
     candidates,
     item_values,
+    items,
     judge,
     on_page,
     specific_text,
@@ -116,7 +117,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "a dateline is no news": ("_DATELINE", re.compile("(?!)")),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
-ROOMS = (judge, candidates, twins, specific_text, titles, item_values, on_page)
+ROOMS = (judge, candidates, twins, specific_text, titles, item_values, items, on_page)
 
 
 @dataclass(frozen=True, slots=True)
