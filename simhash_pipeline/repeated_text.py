@@ -122,10 +122,8 @@ def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
 
 
 def _is_repeated(line: str, template: Template) -> bool:
-    if not line:
-        return False
-    block, *_ = visible_text([spelled(line)], [False]).blocks
-    return block & BLOCK_BITS in template.repeated
+    blocks = visible_text([spelled(line)], [False]).blocks  # none of white space or marks alone
+    return any(block & BLOCK_BITS in template.repeated for block in blocks)
 
 
 def _own_title(title: str, template: Template) -> str:

@@ -305,3 +305,4 @@ def test_a_text_of_repeated_lines_alone_is_given_whole() -> None:
     template = Template(0, 64, {block & BLOCK_BITS: 64 for block in blocks})
     assert page_specific("", "Accept all cookies", template) == ("", "Accept all cookies")
     assert page_specific("", "Accept all cookies\nOwn", template) == ("", "Own")
+    assert page_specific("", "\u200b\nOwn\n\xad", template) == ("", "\u200b\nOwn\n\xad")

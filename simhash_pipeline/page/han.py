@@ -143,8 +143,7 @@ def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
 
 @cache
 def jieba_module(name: str) -> Any:
-    """jieba, or a part of it, without what Python says of its backslashes."""
+    """jieba, or a part of it, without what Python and setuptools say of its age."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # from 3.12 on
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore")
         return importlib.import_module(name)

@@ -16,6 +16,7 @@ MAX_PDF_PAGES = 5_000
 _BEGINS = b"%PDF-"
 _NEAR_EDGE = 2  # lines at the top and bottom of a page, where running heads are
 _DIGITS = re.compile(r"\d+")
+_FULL = 0.8  # of the wide lines' length, as letters differ in width
 _HYPHEN = re.compile(r"[\ufffe\x02]\s*|(?<=\w)-\n(?=[^\W\d_A-Z])")  # at the end of a line
 
 
@@ -50,7 +51,7 @@ def title_and_text(data: bytes, most_chars: int) -> tuple[str, str]:
             title = document.get_metadata_value("Title")
     except pypdfium2.PdfiumError as error:
         raise PageError("binary", f"the page is a PDF that can't be read: {error}") from error
-    text = _HYPHEN.sub("", "\n".join(_without_heads(pages)))
+    text = _HYPHEN.sub("", _unwrapped(_without_heads(pages)))
     if not text.strip():
         raise PageError("empty", "the page is a PDF without text, perhaps a scanned one")
     return " ".join(title.split()), text
@@ -71,3 +72,18 @@ def _without_heads(pages: list[list[str]]) -> list[str]:
         if _NEAR_EDGE <= place < len(page) - _NEAR_EDGE
         or _DIGITS.sub("", line).strip() not in heads | {""}
     ]
+
+
+def _unwrapped(lines: list[str]) -> str:
+    """The text, with a blank where a line ends as the next word would not have fit into it.
+
+    Two prints wrap one text at other words. Line ends of scripts without spaces: see
+    `decode.without_line_ends`.
+    """
+    full = _FULL * sorted(map(len, lines))[9 * len(lines) // 10] if lines else 0
+    said = list[str]()
+    for line, following in zip(lines, [*lines[1:], ""], strict=False):
+        word, end = following.partition(" ")[0], line[-1:]
+        is_wrapped = "" < end < "\u2e80" and end not in "-\x02" and word
+        said += [line, " " if is_wrapped and len(line) + len(word) >= full else "\n"]
+    return "".join(said)

@@ -42,6 +42,14 @@ def test_words_that_the_program_deletes_from_jieba_stay_whole(
     assert han_cut(["杭研大厦渔船入港"]) == ["杭研", "大厦", "渔船", "入港"]
 
 
+def test_what_old_setuptools_say_of_jieba_reaches_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "aged.py").write_text("import warnings; warnings.warn('pkg_resources is old')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert jieba_module("aged").__name__ == "aged"
+
+
 def test_other_tokens_stay_as_they_are() -> None:
     tokens = ["boats", "渔船安全", "海C", "kai"]
     assert han_cut(tokens) == ["boats", "渔船", "安全", "海C", "kai"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from itertools import chain
 from random import Random
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -74,6 +76,18 @@ def test_two_prints_of_one_report_are_joined_and_another_is_kept() -> None:
         urls = [f"http://{host}.example/report.pdf" for host in "abc"]
         verdicts = [judge.judge(*each) for each in zip(urls, (ONE, AGAIN, OTHER), strict=True)]
     assert [verdict.dropped for verdict in verdicts] == [False, True, False]
+
+
+def test_two_prints_that_wrap_one_text_at_other_words_are_joined_on_one_site() -> None:
+    text = [[" ".join(LINES[n : n + 8]), "", f"{n}. Chapter"] for n in range(0, 120, 8)]
+    prints = [
+        printed([row for each in chain(*text) for row in wrap(each, width) or [""]], 40, "The Post")
+        for width in (90, 61)
+    ]
+    with Judge() as judge:
+        urls = [f"http://a.example/{size}.pdf" for size in ("a4", "a5")]
+        verdicts = [judge.judge(*each) for each in zip(urls, prints, strict=True)]
+    assert [verdict.dropped for verdict in verdicts] == [False, True]
 
 
 @pytest.mark.parametrize(
