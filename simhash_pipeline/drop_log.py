@@ -374,12 +374,17 @@ def earlier_records(path: Path) -> list[Drop | Run]:
     return found
 
 
-def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) -> list[str]:
-    """The settings that were other ones in the spider's last run, of those that note more."""
+def late_settings(earlier: Iterable[Drop | Run], spider: str, options: Options) -> str:
+    """What it means that these settings note more than in the spider's last run; "" of none."""
     now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
     runs = (run for run in earlier if isinstance(run, Run) and run.spider == spider)
     then = next((run.options for run in runs), now)
-    return [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
+    late = [f"{PREFIX}{name.upper()}" for name in _NOTED if then.get(name, now[name]) != now[name]]
+    if not late:
+        return ""
+    more = "; items of stored pages may come out once more"
+    held = f"{', '.join(late)} changed: this holds for pages judged from now on"
+    return held + more * (late != ["SIMHASH_KEEP_TEXT"])
 
 
 @contextmanager

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
 
 from simhash_pipeline.cli.command import Command, NamedStore, age, iso
 from simhash_pipeline.cli.simhash import Parser
+from simhash_pipeline.drop_log import earlier_records, late_settings
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, Options, preset_options
 from simhash_pipeline.page.stamp import stamp_for
@@ -119,7 +121,14 @@ class SettingsCommand(Command):
         parser.add_json()
 
     def run(self) -> int:
-        arguments, options = self.arguments, self.options
+        arguments, options, late = self.arguments, self.options, ""
+        if (name := arguments.spider) is not None:
+            if name not in (spiders := get_spider_loader(self.settings).list()):
+                known = f"; there are {', '.join(spiders)}" if spiders else ""
+                raise UsageError(f"there is no spider {name!r} here{known}")
+            arguments.log = None  # the project's
+            with suppress(UsageError):  # there is none
+                late = late_settings(earlier_records(self.logs()[0]), name, options)
         given = {each.partition("=")[0] for each in arguments.set}
         found = {}
         values = dataclasses.asdict(options) | {"store": shown_url(options.store)}
@@ -133,7 +142,7 @@ class SettingsCommand(Command):
                 found[setting] = {"value": value, "source": source}
         notes = dict[str, list[str]]()
         with suppress(UsageError):  # no crawl has left a store
-            notes = {one.name: _notes(one, options) for one in self.stores() if one.is_there}
+            notes = {one.name: _notes(one, options, late) for one in self.stores() if one.is_there}
         self.print_result({"settings": found, "stores": notes}, _settings(found, notes))
         return 0
 
@@ -148,9 +157,9 @@ def _settings(
         yield from (f"  {note}" for note in notes)
 
 
-def _notes(named: NamedStore, options: Options) -> list[str]:
+def _notes(named: NamedStore, options: Options, late: str) -> list[str]:
     """What these settings mean for the pages of a store."""
-    note = "changed settings apply from now on; dropped ones are judged again"
+    note = late or "changed settings apply from now on; dropped ones are judged again"
     try:
         with named.existing() as store:
             pages, stamp = len(store), store.made_with()

@@ -94,10 +94,7 @@ class CrawlStats:
             self._of_log = "" if is_found else f" --log {log}"
             self._look = f"; list them with `scrapy simhash dropped --list {log}`"
             if pages and (late := late_settings(earlier, name, self._options)):
-                said = "%s changed: this holds for pages judged from now on"
-                if late != ["SIMHASH_KEEP_TEXT"]:
-                    said += "; items of stored pages may come out once more"
-                self.logger.info(said, ", ".join(late))
+                self.logger.info("%s", late)
         file, known = store_file(url_of_store(store)), f"{counted(pages, 'page')}{self._whose}"
         self.logger.info(
             "simhash_pipeline (%s) %s %s",

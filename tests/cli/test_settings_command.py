@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.page.stamp import stamp_for
 from tests.stores.pages import keep, page
 
@@ -49,6 +50,30 @@ def test_each_setting_has_the_place_where_it_is_set(
         "SIMHASH_SEGMENTER": ("ascii-words", "SIMHASH_PRESET"),
         "SIMHASH_NGRAMS": ([1], "SIMHASH_PRESET"),
     }
+
+
+def test_a_late_setting_says_from_when_it_holds(
+    simhash_in_project: Simhash, tmp_path: Path
+) -> None:
+    folder = project(tmp_path) / ".scrapy" / "simhash"
+    folder.mkdir(parents=True)
+    with open_store(f"sqlite:///{folder}/news.sqlite") as store:
+        store.stamp(stamp_for(Options()))
+        keep(store, page("https://a.org/1", 1))
+    log = DropLog(folder / "news.drops.jsonl", run="1", spider="news", options=Options())
+    log.write_run({"empty": 1})
+    log.close()
+    again = "items of stored pages may come out once more"
+    for late, said in (
+        ("SIMHASH_KEEP_TEXT=True", "SIMHASH_KEEP_TEXT changed: this holds for pages judged from"),
+        ("SIMHASH_ITEM_FIELDS=sku", f"pages judged from now on; {again}"),
+        ("SIMHASH_CONTENT_DISTANCE=1", "1 page; changed settings apply from now on"),
+    ):
+        told = simhash_in_project(tmp_path, "settings", "--spider", "news", "-s", late).stdout
+        assert said in told
+    unknown = simhash_in_project(tmp_path, "settings", "--spider", "nwes")
+    assert unknown.returncode == 2
+    assert "there is no spider 'nwes' here; there are news" in unknown.stderr
 
 
 def test_without_a_project_all_have_their_defaults(simhash: Simhash, tmp_path: Path) -> None:
