@@ -37,7 +37,7 @@ COMMON = {
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
 KEYS = {
     "judge": (
-        "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
+        "`url`, `dropped`, `reason`, `twin_url`, `content_distance`, "
         "`structure_distance`, `sketch_distance`, `similarity`, `rejected_by`, `provisional`; or "
         "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
     ),

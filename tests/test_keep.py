@@ -167,9 +167,9 @@ def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path) -> None:
     assert (result.scraped, result.dropped) == ([AMP, ARTICLE], [PRINT])
     assert [item["address"] for item in result.items] == [ARTICLE, ARTICLE]
     assert [item["verdict"].get("replaces") for item in result.items] == [None, AMP]
-    assert f"Kept {ARTICLE} in place of {AMP}, which declares that address" in result.log
+    assert f"Kept {ARTICLE} in place of {AMP}: it is that page's address" in result.log
     assert result.stats["simhash/canonical"] == 1
-    assert "kept 2 (1: in place of pages that declare their address)" in result.log
+    assert "kept 2 (1: in place of pages whose address they are)" in result.log
 
 
 @pytest.mark.parametrize("at_once", [1, 8])

@@ -274,7 +274,7 @@ class ExplainCommand(Command):
                 print_lines(self._explained_line(line, stores, kept))
             else:
                 read = [*map(shown_path, logs), *(one.name for one in named)]
-                said = _unknown(key, read, has_store=bool(named))
+                said = _unknown(key if is_file else arguments.url, read, has_store=bool(named))
                 print(printable(said), file=sys.stderr)
                 return 1
         return 0
@@ -418,13 +418,13 @@ def _changed(line: Drop | None) -> Iterator[Line]:
         yield f"Changed {when} UTC by {line.spider}: {', '.join(line.changed)}."
 
 
-def _unknown(key: str, read: Sequence[str], *, has_store: bool) -> str:
-    if "://" not in key:
-        return f"{key} is not a URL, as https://example.org/story, and not a file"
+def _unknown(url: str, read: Sequence[str], *, has_store: bool) -> str:
+    if "://" not in url:
+        return f"{url} is not a URL, as https://example.org/story, and not a file"
     more = f" and {len(read) - _NAMED:,} more" if len(read) > _NAMED else ""
     more += "" if has_store else " (logs don't name kept pages)"
     where = f"{', '.join(read[:_NAMED])}{more}"
-    return f"{key} is not known in {where}; --spider, --log and --store name others"
+    return f"{url} is not known in {where}; --spider, --log and --store name others"
 
 
 def _last_kept(stores: Iterable[Opened], key: str) -> Kept | None:

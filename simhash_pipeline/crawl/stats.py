@@ -243,7 +243,8 @@ class CrawlStats:
             said += _IF_UNEDITED % self._options.html_field if are_many else ""
             self.logger.log(logging.WARNING if are_many else logging.INFO, "%s", printable(said))
         unjudged = self._counts["not_judged"]
-        if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
+        judged = self._counts["kept"] + self._counts[self._dropping]
+        if unjudged and not (judged or self.errors):
             self.logger.warning(
                 "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or a "
                 "text (SIMHASH_CONTENT_FIELD is %r), or came from an HTML response%s",
@@ -261,9 +262,10 @@ class CrawlStats:
         known = {
             "changed": counts["changed"],
             "unchanged": counts["unchanged"] - counts[f"{dropping}/unchanged"],
-            "in place of pages that declare their address": counts["canonical"],
+            "in place of pages whose address they are": counts["canonical"],
         }
-        faults = {kind: n for kind, n in self.errors.items() if kind not in _NOT_UNJUDGED}
+        errors = self.errors.items()
+        faults = {kind.replace("_", " "): n for kind, n in errors if kind not in _NOT_UNJUDGED}
         parts = {
             f"kept {counts['kept']:,}{_listed(known)}": True,
             f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}": True,
@@ -298,7 +300,7 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     detail = ": ".join(filter(None, (reason, "" if of_none else distances)))
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
     if verdict.replaces:
-        return f"Kept {url} in place of {twin_url}, which declares that address"
+        return f"Kept {url} in place of {twin_url}: it is that page's address"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     if verdict.row:

@@ -127,7 +127,8 @@ class Reader:
         if status == _OUT_OF_MEMORY:
             rule = f"the limit of {PAGE_MEMORY_MB:,} MB"
             return PageError("memory", f"it takes more memory to read than {rule}")
-        return PageError("reader_died", f"the process that read it ended ({status}, {error!r})")
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        return PageError("reader_died", f"the process that read it ended {how}: {error!r}")
 
 
 class Readers:

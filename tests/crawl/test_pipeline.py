@@ -241,6 +241,8 @@ def test_items_without_a_page_are_no_faults_and_a_crawl_of_nothing_else_says_so(
     assert "WARNING" in said
     assert f"none of 3 items holds a page (SIMHASH_HTML_FIELD is {field!r}) or a text" in said
     assert said.endswith('the add-on knows responses: ADDONS = {"simhash_pipeline.Addon": 500}')
+    unread = crawl(tmp_path, [*items, page(1, url=7)])
+    assert "No page was judged" not in unread.log
     some = crawl(tmp_path, [*items, page(1)])
     assert "No page was judged" not in some.log
     assert "kept 3 without a page" in some.log
