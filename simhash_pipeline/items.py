@@ -77,6 +77,12 @@ _NUMBERS = re.compile(
     r"(?:^|[._-])(?:ref|reference|referencia|référence"
     r"|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer))(?:$|[._-])"
 )
+# Of texts alone: of a page it may be that of a file, as what is a number of bytes.
+_SIZES = re.compile(
+    r"(?:^|[._-])(?:sizes?|größe|taille|talla|tamaño|tamanho|taglia|размер)(?:$|[._-])"
+    r"|尺码|尺寸|尺碼|サイズ|사이즈"
+)
+_BYTES = re.compile(r"\d{3,}")
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 
@@ -119,6 +125,8 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
             values = [*flat_values(str(name), item[name])]
             found += values
             tells = any(_is_one_of(fields, str(name)) for fields in (_OFFERS, _PAY, _NUMBERS))
+            is_size = _is_one_of(_SIZES, str(name))
+            tells |= is_size and not any(_BYTES.fullmatch(text) for _, text, _ in values)
             if str(name) in added_names or (is_bare and tells):
                 added.update(flat for flat, *_ in values)
     if len(found) > _MOST_VALUES:  # one for the rest

@@ -87,6 +87,8 @@ _PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
 # What a sentence ends with, in UTF-8.
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
+_PARTS = " ,;|\u00b7"  # "By Ann Ford, " before a date
+_LINE_ENDS = "\n\0\n"
 _QUARTER_BYTES = 8  # of a sentence, two of which don't
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
@@ -297,14 +299,20 @@ class Page:
     def said_in(self, own: list[bytes]) -> Iterator[tuple[str, bool]]:
         """The visible sentences that a text of these says, see `_end_in`, and which count.
 
-        Between those that count in the text a line of the article does that has a number, as of a
-        list. A teaser beside the article may have a part of its lead.
+        One between two of a line does, too: it may end with a link. Between those that count in the
+        text a line of the article counts that has a number, as of a list. A teaser beside the
+        article may have a part of its lead.
         """
         text, whole, place, scanned = b"".join(own), {*own}, 0, 0
         found: list[tuple[int, str, bool, bool]] = []
+        missed, is_begun = list[tuple[str, int]](), False  # of a line, since one that it says
         page, *markup = (each.text for each in self._shown)
-        said = sentences("\n".join([page.partition("\n")[2], *markup]))  # without the title
+        shown = "\n".join([page.partition("\n")[2], *markup])  # without the title
+        said = sentences(shown.replace("\n", _LINE_ENDS))
         for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
+            if packed == b"\0":
+                missed, is_begun = [], False
+                continue
             end, is_counted = place + len(packed), counts(packed)
             is_line = len(packed) >= _ROW_BYTES and _DIGITS.search(sentence) is not None
             if not text.startswith(packed, place):  # most of an article stand there in this order
@@ -313,8 +321,11 @@ class Page:
                 end, looked_through = _end_in(text, packed, place, in_parts=is_counted)
                 scanned += looked_through + len(self.beside)
                 if end < 0:
+                    missed.append((sentence, len(packed)))
                     continue
-            place = end
+            if is_begun and len(missed) == 1 and 0 < end - place <= missed[0][1] + len(packed):
+                found.append((place, missed[0][0], True, False))
+            place, missed, is_begun = end, [], True
             if packed not in whole and packed in self.beside:
                 is_counted = is_line = False
             found.append((end, sentence, is_counted, is_line))
@@ -477,18 +488,27 @@ def _currency_of(price: str) -> str:
 
 
 def counts(sentence: bytes) -> bool:
-    """Whether a sentence of a text is long, or ends with a stop, as no byline and no link does."""
+    """Whether a sentence of a text is long, or ends with a stop, as no byline and no link does.
+
+    Nor does a credit in brackets: "(Oban Post)".
+    """
+    if sentence.startswith(b"(") and sentence.endswith(b")"):
+        sentence = sentence[1:-1]
     return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
 
 
 def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tuple[int, int]:
     """Where a sentence ends in a text, -1 if it isn't there; and how much was looked through.
 
-    Of a long one two quarters must be there: `p::text` leaves the words of links out. It is looked
-    for behind the place first.
+    Of a long one two quarters must be there, of another a half where the text goes on: `p::text`
+    leaves the words of links out. It is looked for behind the place first.
     """
     size = len(sentence) // 4
     if not in_parts or size < _QUARTER_BYTES:
+        half = (len(sentence) + 1) // 2 if in_parts else len(sentence)
+        for part in (sentence[:half], sentence[-half:]):
+            if (at := text.find(part, place, place + 2 * len(sentence))) >= 0:
+                return at + half, 0
         size = len(sentence)
     parts = [sentence[at : at + size] for at in range(0, len(sentence) - size + 1, size)]
     ends, scanned = list[int](), 0
@@ -560,10 +580,10 @@ def folded_text(text: str) -> str:
 
 
 def without_counted(text: str) -> str:
-    """The folded text without runs of white space and counters."""
+    """The folded text without runs of white space, counters, and what parts it from others."""
     left = " ".join(map(_uncounted, text.splitlines()))
     is_bare = "  " not in left and left.isprintable()  # of other white space: in half the time
-    return left.strip() if is_bare else " ".join(left.split())
+    return (left if is_bare else " ".join(left.split())).strip(_PARTS)
 
 
 def unspaced(text: str) -> bytes:

@@ -88,6 +88,27 @@ def test_beside_a_text_without_a_page_what_stands_in_it_counts(
     assert verdict.rejected_by == (None if is_dropped else "fields")
 
 
+@pytest.mark.parametrize(
+    ("name", "one", "other", "dropped"),
+    [
+        ("size", "M", "XL", False),
+        ("shoeSize", 42, 43, False),
+        ("尺码", "均码", "加大", False),
+        ("size", 18_422, 18_473, True),  # bytes
+        ("resized", "M", "XL", True),
+    ],
+)
+def test_a_text_for_each_size_is_kept(
+    name: str, one: object, other: object, *, dropped: bool
+) -> None:
+    with Judge(content_field="text") as judge:
+        rows = [{"url": f"http://a.example/{n}", name: n} for n in (one, other)]
+        for each in rows:
+            item = {**each, "text": STORY}
+            verdict = judge.judge(str(each["url"]), text=STORY, item=item)
+    assert verdict.dropped is dropped
+
+
 def test_of_a_text_nothing_is_markup(tmp_path: Path) -> None:
     text = f"if a <b and c> d then {STORY} &amp; <i>all</i> <script>of it</script>"
     source = Source(text, "http://a.example/", is_text=True, title="A row")
@@ -299,6 +320,13 @@ def test_a_text_is_cut_into_sentences() -> None:
     ]
     assert sentences("One 1.5 e.g. two! Three") == ["One 1.5 e.g.", "two!", "Three"]
     assert sentences("“一。”他说：二！三？\n\n 四") == ["“一。", "”他说：二！", "三？", "四"]
+    assert sentences("一.二!三 1.5 a.b 四...五. 六") == [
+        "一.",
+        "二!",
+        "三 1.5 a.b 四.",
+        "五.",
+        "六",
+    ]
 
 
 @pytest.mark.parametrize(("planted", "dropped"), [(0, False), (8, False), (20, True)])

@@ -72,16 +72,14 @@ class DroppedCommand(_DropsCommand):
         parser.flag("--semicolons", what)
 
     def run(self) -> int:
-        arguments, log = self.arguments, self.log()
-        summary = self.summary(log)
-        drops = (each for each in filter(summary.picks, read_log(log)) if isinstance(each, Drop))
+        arguments, logs = self.arguments, self.logs()
         kinds = ("near miss", "changed" if arguments.list else "") if arguments.kept else (None,)
-        drops = (each for each in drops if each.record in kinds)
+        drops = (each for log in logs for each in self._drops(log) if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:
             _refuse_sheet(arguments.output)
             with (
-                atomic_write(arguments.output, [log]) as part,
+                atomic_write(arguments.output, logs) as part,
                 part.open("w", encoding="utf-8", errors="replace", newline="") as file,
             ):
                 lines = _write_sheet(drops, file, mark)
@@ -98,9 +96,20 @@ class DroppedCommand(_DropsCommand):
                     for row in rows:
                         print(printable(f"{start}  {row}".rstrip()))
         else:
-            summary.take(read_log(log))
-            print_lines((kept_near if arguments.kept else summed_up)(shown_path(log), summary))
+            for place, log in enumerate(logs):
+                summary = self.summary(log)
+                summary.take(read_log(log))
+                lines = (kept_near if arguments.kept else summed_up)(shown_path(log), summary)
+                print_lines(chain(["", ""][: 2 * bool(place)], lines))
         return 0
+
+    def _drops(self, log: Path) -> Iterator[Drop]:
+        """The drops, near misses and changes of the chosen runs."""
+        return (
+            each
+            for each in filter(self.summary(log).picks, read_log(log))
+            if isinstance(each, Drop)
+        )
 
 
 def _refuse_sheet(path: Path) -> None:
@@ -171,7 +180,7 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
 def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     """The near misses, the likeliest copies first."""
     yield log
-    yield _kept_near(summary)
+    yield f"{_kept_near(summary)}{', listed first' if summary.kept_to_check else ''}"
     for near in sorted(summary.near_misses, key=rank)[:KEPT]:
         yield from _pair(near, [why_rejected(near.reason, near, near.thresholds)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")

@@ -348,15 +348,19 @@ class ExplainCommand(Command):
 
     def _explained_kept(self, page: StoredPage, store: Store, named: NamedStore) -> Iterator[Line]:
         """By a near page of its store that is its copy by now, or else by the nearest."""
-        options, found = named.options, _nearest(store, page)
+        options = named.options
+        by = "structure" if options.match == "structure" else "content"
+        found = _nearest(store, page, by)
         copies = (each for each in found if verdict_on(page, each, store, options).dropped)
         near = next(chain(copies, found), None)
         when = f"Kept {minute(page.first_seen)} UTC"
         if page.seen_at > page.first_seen:
             when += f", unchanged when last met, {minute(page.seen_at)} UTC"
         if near is None:
-            why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
-            if page.content is None:
+            why = f"no other stored page is within {MAX_DISTANCE_BITS} bits of its {by}."
+            if getattr(page, by) is None and by == "structure":
+                why = "it has too few elements for a structure."
+            elif page.content is None:
                 few = f"as a thin page, of fewer than {options.min_tokens} tokens"
                 why = f"{few}: no other stored page has its title and text."
             yield f"{when}: {why}"
@@ -445,15 +449,16 @@ def _kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     return store.settle(_bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
-def _nearest(store: Store, page: StoredPage) -> list[StoredPage]:
-    """The nearest other pages within 8 bits of its content, or of its paragraph or minhash.
+def _nearest(store: Store, page: StoredPage, by: str) -> list[StoredPage]:
+    """The nearest other pages within 8 bits of its fingerprint, or of its paragraph or minhash.
 
     Of a thin page those of its title and text.
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
-        near = (found for found, _ in view.near("content", MAX_DISTANCE_BITS))
-        same = (found for column in ("digest", "minhash") for found in view.same(column))
+        near = (found for found, _ in view.near(by, MAX_DISTANCE_BITS))
+        columns = ("digest", "minhash") if by == "content" else ()
+        same = (found for column in columns for found in view.same(column))
         return Action.SKIP, list(islice(chain(near, same), _NEAREST))
 
     return store.settle(page, look)

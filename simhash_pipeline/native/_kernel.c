@@ -784,7 +784,7 @@ static PyObject *sentences(PyObject *module, PyObject *args) {
             int is_stop = c == '.' || c == '!' || c == '?';
             if (!is_stop && c != '\n' && (c < 128 || PyUnicode_FindChar(stops, c, 0, most, 1) < 0)) is_begun = 1;
             else if (!is_begun) first = at + 1;
-            else if (!is_stop || (at + 1 < size && PyUnicode_READ(width, data, at + 1) == ' ')) {
+            else if (!is_stop || PyUnicode_READ(width, data, at - 1) >= 0x2E80 || (at + 1 < size && PyUnicode_READ(width, data, at + 1) == ' ')) {
                 at += c != '\n';
                 break;
             }

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.drop_log import Drop, DropMagnet, DropMagnets, Run, host_of, unix_seconds
 from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 from simhash_pipeline.urls import is_one_visit
@@ -243,11 +244,14 @@ def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int
 def rank(drop: Drop, found: Iterable[Doubt] = ()) -> tuple[int, tuple[float, ...]]:
     """Sorts drops: the most suspicious first, then the nearest to the thresholds.
 
-    Then near misses, the likeliest copies first: equal main texts, equal titles, high similarity.
+    Then near misses, the likeliest copies first: those to check, pages in other templates, as a
+    shop's variants have one; equal main texts, equal titles, high similarity.
     """
     if drop.is_near_miss:
-        apart, alike = drop.content_distance, drop.similarity or 0
-        return 1, (bool(apart), not _have_one_title(drop), -alike, drop.sketch_distance or 0)
+        is_likely, apart = _is_likely_copy(drop), drop.content_distance
+        in_one_template = (drop.structure_distance or 0) <= MAX_DISTANCE_BITS
+        nearness = bool(apart), not _have_one_title(drop), -(drop.similarity or 0)
+        return 1, (not is_likely, in_one_template, *nearness, drop.sketch_distance or 0)
     return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 

@@ -285,19 +285,26 @@ def test_of_a_named_log_the_runs_of_a_spider_are_read(simhash: Simhash, tmp_path
     assert [line.rpartition(",")[2] for line in result.stdout.splitlines()[1:]] == ["shop"]
 
 
-def test_of_several_logs_the_newest_is_read_or_that_of_a_spider(
+def test_the_drops_of_all_spiders_are_listed_or_of_one_and_the_report_shows_the_newest(
     simhash: Simhash, tmp_path: Path
 ) -> None:
     logs = project(tmp_path)
     write_log(logs / "daily%20mail.drops.jsonl", [drop(spider="daily mail")])
     write_log(logs / "news.drops.jsonl", DROPS)
     os.utime(logs / "daily%20mail.drops.jsonl", (1_000, 1_000))
-    result = simhash(tmp_path, "dropped")
-    assert result.returncode == 0
-    assert "news.drops.jsonl, the newest of 2; --spider names another" in result.stderr
-    assert "3 dropped" in result.stdout
-    result = simhash(tmp_path, "dropped", "--spider", "daily mail")
-    assert "1 dropped" in result.stdout
+    both = simhash(tmp_path, "dropped")
+    assert (both.returncode, both.stderr) == (0, "")
+    assert [line for line in both.stdout.splitlines() if " dropped" in line] == [
+        "1 dropped; none to check",
+        "3 dropped; 2 to check",
+    ]
+    sheet = simhash(tmp_path, "dropped", "-o", "drops.csv")
+    assert sheet.stdout == "drops.csv: 4 lines\n"
+    of_one = simhash(tmp_path, "dropped", "--spider", "daily mail")
+    assert "1 dropped" in of_one.stdout
+    assert "3 dropped" not in of_one.stdout
+    report = simhash(tmp_path, "report")
+    assert "news.drops.jsonl, the newest of 2; --spider names another" in report.stderr
 
 
 def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Path) -> None:

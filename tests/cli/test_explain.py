@@ -174,6 +174,24 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
         assert said in unknown.stderr
 
 
+def test_by_structure_a_kept_page_is_explained_by_its_structure(
+    simhash_in_project: Simhash, tmp_path: Path
+) -> None:
+    boxes = "<section><h2>A</h2><ul><li>b</ul></section><table><tr><td>c</table><dl><dt>d<dd>e</dl>"
+    markup = f"<header><h1>A</h1></header><main><p>{STORY}</p>{boxes}</main><footer>f</footer>"
+    pages = [{"url": "http://a.example/1", "html": markup}]
+    pages += [{"url": "http://a.example/9", "html": f"<p>{STORY}"}]
+    crawl(tmp_path, pages, SIMHASH_MATCH="structure")
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = mine\n")
+    (tmp_path / "mine.py").write_text("SIMHASH_MATCH = 'structure'\n")
+    for number, why in (
+        (1, "no other stored page is within 8 bits of its structure."),
+        (9, "it has too few elements for a structure."),
+    ):
+        told = simhash_in_project(tmp_path, "explain", f"http://a.example/{number}").stdout
+        assert why in told.splitlines()[0]
+
+
 def test_a_thin_drop_is_explained_by_its_title_and_text(simhash: Simhash, texts: Path) -> None:
     result = simhash(texts, "explain", "http://a.example/5")
     assert result.returncode == 0
