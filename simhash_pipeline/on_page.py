@@ -89,7 +89,7 @@ _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 _PARTS = " ,;|\u00b7"  # "By Ann Ford, " before a date
 _LINE_ENDS = "\n\0\n"
-_QUARTER_BYTES = 8  # of a sentence, two of which don't
+_QUARTER_BYTES = 8  # of a sentence: two of them stand in no text by chance
 _DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
@@ -500,26 +500,32 @@ def counts(sentence: bytes) -> bool:
 def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tuple[int, int]:
     """Where a sentence ends in a text, -1 if it isn't there; and how much was looked through.
 
-    Of a long one two quarters must be there, of another a half where the text goes on: `p::text`
-    leaves the words of links out. It is looked for behind the place first.
+    It is looked for behind the place first. Half of it may be there, as `p::text` leaves the words
+    of links out: its begin and its end where the text goes on, or two quarters of a long one.
     """
-    size = len(sentence) // 4
-    if not in_parts or size < _QUARTER_BYTES:
-        half = (len(sentence) + 1) // 2 if in_parts else len(sentence)
-        for part in (sentence[:half], sentence[-half:]):
-            if (at := text.find(part, place, place + 2 * len(sentence))) >= 0:
-                return at + half, 0
-        size = len(sentence)
-    parts = [sentence[at : at + size] for at in range(0, len(sentence) - size + 1, size)]
-    ends, scanned = list[int](), 0
-    for number, part in enumerate(parts, 1):
-        at = text.find(part, place, place + 4 * len(sentence))
-        if at < 0:
-            at, scanned = text.find(part), scanned + len(text)
-        ends += [at + size] * (at >= 0)
-        if 2 * (number - len(ends)) > len(parts):
-            return -1, scanned
-    return ends[-1], scanned
+    size = len(sentence)
+    near = place + 4 * size
+    if (at := text.find(sentence, place, near)) >= 0:
+        return at + size, 0
+    if in_parts:
+        here = text[place : place + size]
+        both = zip(here, sentence, strict=False)
+        begin = next((at for at, (a, b) in enumerate(both) if a != b), len(here))
+        tail = sentence[max(begin, size - _QUARTER_BYTES) :]
+        found_at = here.find(tail, begin)
+        end = found_at + len(tail)
+        if found_at < 0 or not sentence.endswith(here[begin:end]):
+            end = begin
+        if 2 * end >= size:
+            return place + end, 0
+        quarter = size // 4
+        if quarter >= _QUARTER_BYTES:
+            parts = (sentence[at : at + quarter] for at in range(0, 4 * quarter, quarter))
+            found = [at + quarter for part in parts if (at := text.find(part, place, near)) >= 0]
+            if len(found) > 1:
+                return found[-1], 0
+    at = text.find(sentence)
+    return at + size if at >= 0 else -1, len(text)
 
 
 def _unescaped(found: re.Match[str]) -> str:

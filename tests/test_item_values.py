@@ -505,6 +505,61 @@ def test_a_sentence_that_is_glued_to_a_byline_counts(css: str, old: str, new: st
         assert judged(judge, "http://a.example/new-1", FRAME, lead) is (old == new)
 
 
+@pytest.mark.parametrize(
+    "linked",
+    [
+        "The council met <a>on Monday</a> in the hall. It voted for a bridge over the river Ruhr.",
+        "The council met in the <a>old hall</a>. It voted for a bridge over the river Ruhr.",
+        "It was led by Dr. Silvia <a>S.</a> Martins, who has led it since nineteen ninety eight.",
+        "The council met in the hall. <a>It voted.</a> A bridge will be built over the river Ruhr.",
+    ],
+)
+def test_the_words_of_links_that_p_text_leaves_out_are_no_news(linked: str) -> None:
+    """A print view has them without a link."""
+
+    def judged(judge: Judge, url: str, frame: str, more: str) -> bool:
+        html = frame.format("".join(f"<p>{each}</p>" for each in (*STORY, more, *STORY[:2])))
+        text = "\n".join(scrapy.Selector(text=html).css("p::text").getall())
+        return judge.judge(url, html, {"text": text}).dropped
+
+    with Judge() as judge:
+        assert not judged(judge, "http://a.example/1", FRAME, linked)
+        assert judged(judge, "http://a.example/print/1", PRINTED, re.sub("</?a>", "", linked))
+        news = f"{re.sub('</?a>', '', linked)} Two members left the room before they did."
+        assert not judged(judge, "http://a.example/2", FRAME, news)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "blank"),
+    [
+        ("The rope of hall {} is as long as {}0 ships.", " "),
+        ("第{}号大厅的绳子和{}0艘船一样长。", ""),
+    ],
+)
+def test_a_text_that_is_cut_is_no_copy_of_the_whole_one(sentence: str, blank: str) -> None:
+    """Of a page that says all in one paragraph, too."""
+    said = [sentence.format(n, n) for n in range(10, 40)]
+    html, text = f"<p>{blank.join(said)}</p>", blank.join(said)
+    with Judge() as judge:
+        assert not judge.judge(A, FRAME.format(html), {"text": blank.join(said[:-1])}).dropped
+        assert not judge.judge(B, PRINTED.format(html), {"text": text}).dropped
+
+
+def test_a_credit_in_brackets_is_no_new_sentence() -> None:
+    for end, is_dropped in (("(Oban Post)", True), ("(The hall is shut.)", False)):
+        with Judge() as judge:
+            for url, frame, text in ((A, FRAME, STORY), (B, PRINTED, [*STORY, end])):
+                html = frame.format("".join(f"<p>{each}</p>" for each in text))
+                verdict = judge.judge(url, html, {"text": "\n".join(text)})
+        assert verdict.dropped is is_dropped
+
+
+def test_what_parts_a_value_from_the_next_is_none_of_it() -> None:
+    for one, other in (("Ann Ford", "Ann Ford, "), ("| Sport", "Sport")):
+        beside = "Ann Ford, 3 May | Sport"
+        assert second((beside, {"by": one}), (beside, {"by": other})).dropped
+
+
 @pytest.mark.parametrize("blank", ["\u2028", "\x0b", "\x1c", "\x85", "\t", "\r"])
 def test_a_sentence_that_no_page_shows_may_have_any_blanks(blank: str) -> None:
     html = FRAME.format("".join(f"<p>{text}" for text in STORY))

@@ -99,8 +99,8 @@ class DroppedCommand(_DropsCommand):
             for place, log in enumerate(logs):
                 summary = self.summary(log)
                 summary.take(read_log(log))
-                lines = (kept_near if arguments.kept else summed_up)(shown_path(log), summary)
-                print_lines(chain(["", ""][: 2 * bool(place)], lines))
+                told = (kept_near if arguments.kept else summed_up)(shown_path(log), summary)
+                print_lines(chain(["", ""] if place else [], told))
         return 0
 
     def _drops(self, log: Path) -> Iterator[Drop]:

@@ -132,6 +132,9 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
     other = near_miss(url="other", content_distance=3, similarity=0.2)
     assert sorted([other, alike, same], key=rank) == [same, alike, other]
     assert to_check([other, alike, same], [()] * 3) == {1, 2}
+    variant = near_miss(url="variant", reason="fields", twin_title="A story", structure_distance=0)
+    printed = near_miss(url="print", reason="fields", content_distance=2, structure_distance=20)
+    assert sorted([variant, printed, alike], key=rank) == [alike, printed, variant]
 
 
 def test_what_differs_in_tracking_is_a_likely_copy_whatever_was_scraped() -> None:
