@@ -244,8 +244,8 @@ class Options:
     `12h` or seconds. None keeps all.
     """
     unchanged: str = _option("keep", one_of("keep", "drop"))
-    """`drop`: drop the items of known URLs whose title, article text and item values are unchanged,
-    whichever spider of the store saw them. `keep`: keep them.
+    """`drop`: drop items of known URLs whose title, article text and item values are unchanged,
+    whichever spider of the store saw them. `keep`: keep them, once a crawl.
     """
     keep: str = _option("first", one_of("first", "canonical"))
     """Which of two near-duplicates is kept: the `first`; `canonical` also keeps, instead of it,
