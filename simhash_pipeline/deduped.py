@@ -142,4 +142,4 @@ def _is_missing(value: object) -> bool:
     """Whether it is what a table has where there is no value: None, "", NaN, NA or NaT."""
     if isinstance(value, float):
         return value != value
-    return value is None or type(value).__name__ in _MISSING or (value == "" and type(value) is str)
+    return value is None or type(value).__name__ in _MISSING or (type(value) is str and value == "")

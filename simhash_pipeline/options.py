@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS
 from simhash_pipeline.errors import OptionsError, PageError
@@ -454,6 +454,7 @@ def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T
         if not isinstance(value, returns):
             wrong = type(value).__name__
             raise PageError(option, f"{path} returned {wrong}, not {returns.__name__}")
-        return value
+        # A soup's string, which is one, too, has all the soup behind it.
+        return cast("T", str(value)) if returns is str else value
 
     return guarded

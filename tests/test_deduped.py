@@ -54,6 +54,14 @@ def test_a_table_with_empty_rows_loses_none_of_them() -> None:
     assert found.dropped == {"content": 1}
 
 
+def test_a_column_of_arrays_hides_no_copy(tmp_path: Path) -> None:
+    rows = {"url": [A, B], "text": [STORY, STORY], "tags": [["x", "y"], ["x", "y"]]}
+    pandas.DataFrame(rows).to_parquet(tmp_path / "rows.parquet")
+    found = dedupe(pandas.read_parquet(tmp_path / "rows.parquet"))
+    assert len(list(found)) == 1
+    assert found.unread == {}
+
+
 def test_a_column_of_another_name_is_noticed(caplog: pytest.LogCaptureFixture) -> None:
     frame = pandas.DataFrame({"url": [A, B], "body": [STORY, STORY]})
     assert len(list(dedupe(frame))) == 2

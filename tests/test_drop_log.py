@@ -297,3 +297,8 @@ def test_the_records_behind_a_damaged_line_are_read(tmp_path: Path) -> None:
 
 def test_of_no_log_there_is_no_last_run(tmp_path: Path) -> None:
     assert last_run(tmp_path / "none") is None
+
+
+def test_a_time_after_the_year_9999_is_written_as_the_last_one() -> None:
+    """As of a file, or a row that is never to expire."""
+    assert iso_time(999_999_999_999) == "9999-12-31T23:59:59.000Z"

@@ -28,7 +28,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import page_specific, template_of
 from simhash_pipeline.stores.contract import PageText, shown_url
-from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.opening import open_store, store_file
 from simhash_pipeline.stores.sqlite.file import release
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
@@ -203,8 +203,15 @@ def _refuse_places(job: DedupJob) -> None:
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
-    if over := [path for path in (job.to, job.texts) if path is not None and path.is_dir()]:
+    if over := [path for path in filter(None, (job.to, job.texts)) if path.is_dir()]:
         raise ArchiveError(f"{over[0]} is a directory; name another output")
+    there = (path for path in written if path.exists() and not path.is_dir())
+    if over := [path for path in there if not path.is_file()]:
+        raise ArchiveError(f"{over[0]} is not a regular file; name another output")
+    stored = [] if job.store is None else filter(None, [store_file(job.store)])
+    times = Counter(path.resolve() for path in (*written, *stored))
+    if twice := [path for path, count in times.items() if count > 1]:
+        raise ArchiveError(f"{twice[0]} would be written twice; name another output")
     for name, copy in copies.items():
         is_folder = Path(name).is_dir()
         for option, path in {"--copies": copy.parent, "--output": job.to}.items():

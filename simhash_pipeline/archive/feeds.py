@@ -30,6 +30,8 @@ Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 _ARRAY_CHARS = 1 << 16  # of a JSON array that are looked at together
 _ARRAY_BEGINS, _BETWEEN_ITEMS = re.compile(r"\s*\["), re.compile(r"[\s,]*")
+# A row that is no JSON ends, as Scrapy writes them, before a line that begins one.
+_NEXT_ROW = re.compile(r"\n[\t ,]*(?=\{)")
 _raw_json = json.JSONDecoder().raw_decode
 # Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
 # hold a row that fills the memory.
@@ -125,21 +127,27 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
         at = _BETWEEN_ITEMS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing
         if text.startswith("]", at):
             return
+        fault = "it is no JSON object"
         try:
             item, end = _raw_json(text, at)
         except (ValueError, RecursionError) as error:
-            item, end = f"it is no JSON: {error}", len(text)
+            item, end, fault = None, len(text), f"it is no JSON: {error}"
         if end == len(text):  # perhaps not all of the item
-            if len(text) - at > MAX_ROW_BYTES:
-                yield b"", TOO_LONG
-                return
-            if more := read(max(_ARRAY_CHARS, end - at)):
+            is_long = len(text) - at > MAX_ROW_BYTES
+            if not is_long and (more := read(max(_ARRAY_CHARS, end - at))):
                 text, at = text[at:] + more, 0
                 continue
             if not isinstance(item, dict):
-                raise EOFError(item if at < end else "the array has no end")
-        raw = text[at:end].encode("utf-8", "surrogateescape")
-        yield raw, item if isinstance(item, dict) else "it is no JSON object"
+                fault = TOO_LONG if is_long else fault
+                if (next_row := _NEXT_ROW.search(text, at)) is not None:
+                    end = next_row.start()
+                elif is_long:
+                    yield b"", fault
+                    return
+                else:
+                    raise EOFError(fault if at < end else "the array has no end")
+        raw = text[at:end].rstrip("\t\n\r ,").encode("utf-8", "surrogateescape")
+        yield raw, item if isinstance(item, dict) else fault
         at = end
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,13 @@ class ParquetPages:
         kept: list[pa.RecordBatch] = []
         with pq.ParquetWriter(to, file.schema_arrow) as target:
             for batch in self._batches(file, None):
+                # Slices, as no filter takes all types.
                 numbers = range(number + 1, number + 1 + batch.num_rows)
+                for is_dropped, run in groupby(numbers, without.__contains__):
+                    rows_of = [*run]
+                    if not is_dropped:
+                        kept.append(batch.slice(rows_of[0] - number - 1, len(rows_of)))
                 number += batch.num_rows
-                kept.append(batch.filter(pa.array([n not in without for n in numbers])))
                 group = pa.Table.from_batches(kept)
                 is_last = number == file.metadata.num_rows
                 if is_last or group.num_rows >= ROWS_A_GROUP or group.nbytes >= BATCH_BYTES:
@@ -120,6 +124,7 @@ def _values(column: pa.Array) -> list[Any]:
         values: list[Any] = column.to_pylist()
     except (ValueError, OverflowError, KeyError, TypeError, pa.ArrowException):
         return [None] * len(column)
-    if pa.types.is_map(column.type):  # which has pairs
+    if pa.types.is_map(column.type) and not pa.types.is_nested(column.type.key_type):
+        # Which has pairs.
         return [None if pairs is None else dict(pairs) for pairs in values]
     return values

@@ -167,9 +167,10 @@ def _readings(html: bytes, declared: list[str]) -> Iterator[str | None]:
 def _fitting(html: bytes, charset: str, not_ascii: int) -> str | None:
     """The text in that charset; None where it doesn't fit, which a tenth of the page often shows.
 
-    Python takes a hundred times as long for a byte that it can't decode.
+    Python takes a hundred times as long for a byte that it can't decode. U+FFFD itself is UTF-8.
     """
     allowed = _MAX_UNDECODED * not_ascii
+    allowed += html.count(b"\xef\xbf\xbd") if charset == "utf-8" else 0
     size = len(html) // 100
     tenth = b"".join(html[10 * size * i : (10 * i + 1) * size] for i in range(10))
     if tenth.decode(charset, "replace").count("\ufffd") > allowed + _MAX_CUT:

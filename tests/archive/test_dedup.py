@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -299,6 +300,10 @@ def test_the_password_of_a_store_is_written_nowhere(
         ({"to": "out.csv"}, r"out.csv must end in .parquet or .jsonl"),
         ({"to": "items.jsonl"}, "items.jsonl is an input, and would be overwritten"),
         ({"copies": "."}, "items.jsonl is an input, and would be overwritten"),
+        ({"to": "c/items.jsonl", "copies": "c"}, "c/items.jsonl would be written twice"),
+        ({"texts": "out.parquet.drops.jsonl"}, "out.parquet.drops.jsonl would be written twice"),
+        ({"to": "seen.jsonl", "store": "seen.jsonl"}, "seen.jsonl would be written twice"),
+        ({"texts": "pipe"}, "pipe is not a regular file; name another output"),
     ],
 )
 def test_nothing_that_is_read_is_written_over(
@@ -306,8 +311,12 @@ def test_nothing_that_is_read_is_written_over(
 ) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     before = source.read_bytes()
+    os.mkfifo(tmp_path / "pipe")
+    places: dict[str, Any] = {name: tmp_path / path for name, path in more.items()}
+    if "store" in places:
+        places["store"] = f"sqlite:///{places['store']}"
     with pytest.raises(ArchiveError, match=message):
-        dedup(job(tmp_path, source, **{name: tmp_path / path for name, path in more.items()}))
+        dedup(job(tmp_path, source, **places))
     assert source.read_bytes() == before
 
 
@@ -318,6 +327,20 @@ def test_copies_of_two_inputs_of_one_name_are_refused(tmp_path: Path) -> None:
     ]
     with pytest.raises(ArchiveError, match=r"the copies of 2 inputs would all be items.jsonl"):
         dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
+
+
+def test_columns_that_no_filter_takes_are_copied(tmp_path: Path) -> None:
+    """As Arrow's newer types of text, and maps whose keys are structs."""
+    urls, pages = ([one[name] for one in PAGES] for name in ("url", "html"))
+    keyed = pa.map_(pa.struct([("x", pa.int64())]), pa.int64())
+    columns = {
+        "url": pa.array(urls),
+        "html": pa.array(pages, pa.string_view()),
+        "map": pa.array([[({"x": 1}, 1)]] * len(urls), keyed),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "in.parquet")
+    dedup(job(tmp_path, tmp_path / "in.parquet", copies=tmp_path / "copies"))
+    assert pq.read_table(tmp_path / "copies" / "in.parquet")["url"].to_pylist() == KEPT
 
 
 def test_copies_of_inputs_whose_names_begin_alike_are_both_whole(tmp_path: Path) -> None:

@@ -72,6 +72,22 @@ def test_the_fields_are_those_of_the_settings(tmp_path: Path) -> None:
     assert found.source[:3] == (html("x"), "http://a.example/", "gbk")
 
 
+@pytest.mark.parametrize("bad", ['{"id": %s}' % ("9" * 5_000), '{"html": "a\tb"}', "[" * 100_000])
+@pytest.mark.parametrize("between", [",\n", "\n,\n  "])
+def test_a_row_of_an_array_that_is_no_json_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: str, between: str
+) -> None:
+    lines = [json.dumps(page) for page in PAGES]
+    path = tmp_path / "items.json"
+    path.write_text(f"[\n{between.join([lines[0], bad, *lines[1:]])}\n]\n")
+    for most in (64 << 20, 300_000):  # at the file's end, or where a row would be too long
+        monkeypatch.setattr(feeds, "MAX_ROW_BYTES", most)
+        assert urls(path) == URLS
+        assert [(number, kind) for number, kind, _ in faults(path)] == [(2, "no_item")]
+    Feed(path, Options(), None).copy(tmp_path / "copy.json", without={1})
+    assert urls(tmp_path / "copy.json") == URLS[1:]
+
+
 def test_without_a_setting_a_page_is_in_the_field_html(tmp_path: Path) -> None:
     (found,) = records(write_json_lines(tmp_path / "items.jsonl", PAGES[:1]), html_field=None)
     assert isinstance(found, Page)

@@ -235,6 +235,13 @@ def test_utf8_with_pieces_of_another_charset_is_utf8(html: str, declared: str | 
     assert decode(page, declared).startswith(html * 4)
 
 
+@pytest.mark.parametrize("html", [CHINESE, RUSSIAN, "<p>The caf\ufffd was open na\ufffdve people"])
+def test_replacement_characters_are_utf8(html: str) -> None:
+    """As a proxy or an editor has put them in."""
+    page = "\ufffd na\ufffdve ".join([html] * 4)
+    assert decode(page.encode(), "gb2312") == page
+
+
 NEWS_IN_JAPANESE = [
     "漁師たちは夜明けに港へ戻ってきた。霧がまだ水の上に残っていた。",
     "先生は古い橋がどのように作られたのかを話した。",

@@ -63,6 +63,17 @@ def test_no_markup_makes_a_soup_fail(source: str) -> None:
     soup_of(source.encode("utf-8", "replace"))
 
 
+def first_string(soup: BeautifulSoup) -> Any:
+    return next(soup.strings)
+
+
+def test_of_a_soup_s_string_the_text_alone_is_kept() -> None:
+    """It is a str, and holds its soup."""
+    page = fingerprint(PAGE, extractor=f"{__name__}.first_string")
+    assert type(page.text) is str
+    assert page.text == "Rope"
+
+
 def fingerprint(page: Any, **options: Any) -> PageFingerprint:
     return Fingerprinter(Options(**options)).fingerprint(page)
 
