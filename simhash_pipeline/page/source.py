@@ -10,10 +10,12 @@ from lxml import etree
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 
-# An empty element that a script fills, in lower case: <div id="root"></div>, <main id=__next>.
+# An element that a script fills, in lower case, empty or with a word of waiting in it:
+# <div id="root"></div>, <main id=__next><div class=spinner>Loading…</div></main>.
 _DRAWN = re.compile(
     rb"<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
-    rb"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
+    rb"\b[^<>]{0,200}>\s{0,200}(?:(?:<(?:div|span|svg|img|i)\b[^<>]{0,200}>\s{0,200}){1,5}[^<>]{0,40})?"
+    rb"</(?:div|main|span|svg|i)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at
 Item = Mapping[str, Any]  # or its adapter

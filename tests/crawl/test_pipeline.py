@@ -925,11 +925,13 @@ SHELLS = (
     "<body><div id='root'></div><script src='/app.js'></script>",
     "<body><main class=x id=__next data-x=1>\n</main><script>1</script>",
     "<body><app-root></app-root><script src=main.js></script>",
+    "<body><div id=app><div class=x><i></i> Loading…</div></div><script src=main.js></script>",
+    "<body><div id=app><div class=spinner>Loading…</div></div><script src=main.js></script>",
 )
 
 
 def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
-    shells = [page(n, html=SHELLS[n % 3], url=f"http://a.example/{n}") for n in range(9)]
+    shells = [page(n, html=SHELLS[n % 5], url=f"http://a.example/{n}") for n in range(15)]
     few = [page(n, html=SHELLS[0], url=f"http://b.example/{n}") for n in range(2)]
     thin = [page("thin", html="<body><div id='root'>A few words.</div><script>1</script>")]
     thin += [page("wrap", html="<body>Words.<div id='wrapper'></div><script>1</script>")]
@@ -937,4 +939,4 @@ def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
     result = crawl(tmp_path, shells + few + thin + full, SIMHASH_ERROR_PAGES="keep")
     assert result.log.count("look drawn by JavaScript") == 1
     assert "3 pages of a.example look drawn by JavaScript" in result.log
-    assert result.stats["simhash/drawn_by_script"] == 11
+    assert result.stats["simhash/drawn_by_script"] == 17
