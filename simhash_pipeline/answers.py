@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.errors import PageError, SimhashError
 from simhash_pipeline.options import SIMILARITY, Rule, whole
 from simhash_pipeline.stores.contract import StoredPage, View
 from simhash_pipeline.urls import page_key
@@ -116,6 +116,11 @@ def _answered(path: Path, sheet: "csv.DictReader[str]") -> Iterator[SheetLine]:
             raise SimhashError(f"{where}: a copy needs the URL of the kept page, twin_url")
         if re.search("[\udc80-\udcff]", f"{row['twin_url']}{row['url']}"):
             raise SimhashError(f"{where}: a URL is not in UTF-8; save the sheet as CSV UTF-8")
+        try:
+            for url in filter(None, (_plain(row["twin_url"]), _plain(row["url"]))):
+                page_key(url)
+        except PageError as error:
+            raise SimhashError(f"{where}: {error}") from error
         yield SheetLine(
             twins=ANSWERS[answer],
             distance=_number(row, "distance", _BITS, where),

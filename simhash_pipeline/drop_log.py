@@ -55,7 +55,7 @@ _PLACES = ("store", "drop_log")
 # Options that say what is noted of a page: of those stored before, it is not noted.
 _NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _ROWS = 100  # of a page with a line: as many as a store keeps
-_LAST_SECOND = 253_402_300_799  # of the year 9999
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 and 9999
 _TITLE_CHARS = 300  # enough to recognise a page
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 
@@ -421,5 +421,6 @@ def unix_seconds(time: str) -> float:
 
 def iso_time(unix_secs: float) -> str:
     """A time as the log writes it: ISO 8601 in UTC; a later one than it knows is the last."""
-    moment = datetime.fromtimestamp(min(unix_secs, _LAST_SECOND), timezone.utc)
+    known = max(min(unix_secs, _LAST_SECOND), _FIRST_SECOND)
+    moment = datetime.fromtimestamp(known, timezone.utc)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

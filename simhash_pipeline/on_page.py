@@ -25,6 +25,7 @@ from simhash_pipeline.page.folding import STOPS, folded
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.urls import site_of, without_tracking
 
+_MOST_WORDS = 1_000  # of a value, which are looked for
 _MOST_LINKS = 4  # to one row's page: image, title, button; a link in all rows names none
 _MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 MOST_SCANNED = 100_000_000  # characters, some 50 ms; then an index finds words
@@ -264,7 +265,8 @@ class Page:
 
     def shows(self, plain: str) -> bool:
         """Whether it is visible as it stands, or each of its words."""
-        return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
+        words = dict.fromkeys(_WORD.findall(plain) or [plain])
+        return self._stands(plain) or all(map(self._stands, islice(words, _MOST_WORDS)))
 
     @cached_property
     def shown(self) -> bytes:

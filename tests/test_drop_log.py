@@ -302,3 +302,4 @@ def test_of_no_log_there_is_no_last_run(tmp_path: Path) -> None:
 def test_a_time_after_the_year_9999_is_written_as_the_last_one() -> None:
     """As of a file, or a row that is never to expire."""
     assert iso_time(999_999_999_999) == "9999-12-31T23:59:59.000Z"
+    assert iso_time(-999_999_999_999) == "0001-01-01T00:00:00.000Z"

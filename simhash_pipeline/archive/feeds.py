@@ -32,7 +32,9 @@ _ARRAY_CHARS = 1 << 16  # of a JSON array that are looked at together
 _ARRAY_BEGINS, _BETWEEN_ITEMS = re.compile(r"\s*\["), re.compile(r"[\s,]*")
 # A row that is no JSON ends, as Scrapy writes them, before a line that begins one.
 _NEXT_ROW = re.compile(r"\n[\t ,]*(?=\{)")
-_raw_json = json.JSONDecoder().raw_decode
+_MOST_DIGITS = 4_000  # of a number: Python refuses one of more
+# Some exporters write tabs into strings.
+_DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: int(digits[:_MOST_DIGITS]))
 # Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
 # hold a row that fills the memory.
 MAX_ROW_BYTES = 64 << 20
@@ -110,7 +112,7 @@ def _json_rows(file: BinaryIO, _: Path) -> Iterator[Row]:
             yield line, None
             continue
         try:
-            item = json.loads(text)
+            item = _DECODER.decode(text)
             yield line, item if isinstance(item, dict) else "it is no JSON object"
         except (ValueError, RecursionError) as error:
             yield line, f"it is no JSON: {error}"
@@ -126,10 +128,15 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
     while True:
         at = _BETWEEN_ITEMS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing
         if text.startswith("]", at):
-            return
+            # Of a feed that was written twice to one file there is one more.
+            text = text[at + 1 :] + read(_ARRAY_CHARS)
+            if (begins := _ARRAY_BEGINS.match(text)) is None:
+                return
+            at = begins.end()
+            continue
         fault = "it is no JSON object"
         try:
-            item, end = _raw_json(text, at)
+            item, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             item, end, fault = None, len(text), f"it is no JSON: {error}"
         if end == len(text):  # perhaps not all of the item
@@ -164,7 +171,7 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
             raise csv.Error(TOO_LONG)
         return _text_of(line, number)
 
-    rows = csv.reader(map(text_of, enumerate(pieces(file))))
+    rows = csv.reader(map(text_of, enumerate(pieces(file))), strict=True)
     try:
         if not (names := next(rows, [])):
             raise csv.Error("it is empty")

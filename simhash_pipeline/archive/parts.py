@@ -255,7 +255,7 @@ def _row(record: Page | Fault, options: Options) -> dict[str, Any]:
         stored = stored_page(source.url, page, options, seen_at, said)
     except PageError as error:
         return row | {"fault": str(error)}
-    except Exception as error:  # an error in this package must not stop the job
+    except (Exception, SystemExit) as error:  # of this package or a user's code: the job goes on
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,

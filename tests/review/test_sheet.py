@@ -59,6 +59,13 @@ def test_a_sheet_saved_in_a_charset_of_windows_is_read(
         read_sheet(path)
 
 
+def test_a_bad_url_is_named_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_bytes(b"answer,twin_url,url\r\nn,http://a.example/1,http://[\r\n")
+    with pytest.raises(SimhashError, match=r"s\.csv, line 2: .*http://\["):
+        read_sheet(path)
+
+
 def test_a_decimal_comma_is_read(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(b"answer;similarity;twin_url;url\r\nn;0,97;a;b\r\n")
