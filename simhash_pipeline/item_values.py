@@ -17,11 +17,13 @@ nor all sentences of a text that says it.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
+from zlib import crc32
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, hash_of
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
@@ -38,8 +40,9 @@ PARTS = 128  # texts of one field are half of the main text together, as the pos
 NO_VALUES = bytes(2)  # of no item
 MOST_ROWS = 100
 MOST_BYTES = 4_000  # of the values and rows of a known page, as rows are added
+_NUMBER = re.compile(rb"\d+(?:[.,]\d+)*")
 MOST_SENTENCES = 2_000  # of a text; of others the hashes are compared up to the last of these
-_SENTENCE = struct.Struct(">H")
+_SENTENCE = struct.Struct(">HH")  # its hash, MAIN if it counts; that of its words if it has numbers
 ROW_BYTES = 8
 LINKED, _BEFORE = 1, 2  # of a row's first byte: see `names_itself`; the page had it before
 # Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
@@ -256,12 +259,38 @@ def row_keys(values: bytes | None, namespace: str, site: str) -> bytes | None:
     return b"".join(hash_of(row) for row in found) or None
 
 
+def block_of(sentence: bytes) -> int:
+    """15 bits of a sentence, folded and without blanks."""
+    return crc32(sentence) & BLOCK_BITS
+
+
+def packed_sentences(counted: Mapping[bytes, bool]) -> bytes:
+    """4 bytes for each of these sentences, see `_SENTENCE`, rising: the smallest hashes."""
+    found: dict[int, tuple[int, int]] = {}
+    for sentence, is_counted in counted.items():
+        words, numbers = _NUMBER.subn(b"", sentence)
+        its, block = crc32(words) & 0xFFFF if numbers else 0, block_of(sentence)
+        before = found.get(block, (0, 0))
+        found[block] = before[0] | MAIN * is_counted, before[1] or its
+    chosen = sorted(found)[:MOST_SENTENCES]
+    return b"".join(_SENTENCE.pack(each | found[each][0], found[each][1]) for each in chosen)
+
+
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
     """The sentences that count and that the other text lacks, of those it would have chosen."""
-    known = {each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(others)}
+    known = {each & BLOCK_BITS for each, _ in _SENTENCE.iter_unpack(others)}
     limit = max(known) if len(known) == MOST_SENTENCES else BLOCK_BITS
-    own = (each & BLOCK_BITS for (each,) in _SENTENCE.iter_unpack(mine) if each & MAIN)
+    own = (each & BLOCK_BITS for each, _ in _SENTENCE.iter_unpack(mine) if each & MAIN)
     return frozenset(each for each in own if each <= limit) - known
+
+
+def renumbered(mine: bytes, others: bytes) -> frozenset[int]:
+    """The new sentences whose words one of the other text says with numbers that this one lacks."""
+    new, gone = new_sentences(mine, others), new_sentences(others, mine)
+    entries = _SENTENCE.iter_unpack(others)
+    words = {its for each, its in entries if each & BLOCK_BITS in gone} - {0}
+    entries = _SENTENCE.iter_unpack(mine)
+    return new & {each & BLOCK_BITS for each, its in entries if its in words}
 
 
 def is_row(values: bytes | None) -> bool:

@@ -9,7 +9,6 @@ its sentences: see `_Text`. How two items are compared: see item_values.py.
 from __future__ import annotations
 
 import re
-import struct
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,6 @@ from functools import lru_cache
 from heapq import nlargest
 from itertools import chain, count
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from simhash_pipeline import item_values, on_page
 from simhash_pipeline.bits import hash_of
@@ -30,7 +28,6 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
 from simhash_pipeline.page.source import ItemValues, Source
-from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -90,7 +87,7 @@ _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 class _Text(NamedTuple):
     """What is read of the long text of an item, see `_read`."""
 
-    # 15 bits of each sentence in 2 bytes, rising, MAIN if it counts
+    # Packed by `packed_sentences`.
     sentences: bytes | None = None
     counted: str = ""  # those that count, a line each
     beside: bytes = b""  # those beside the article
@@ -389,27 +386,23 @@ def _read(text: str, page: on_page.Page) -> _Text:
     of_all, of_asked = (sum(size for size, *_ in each) for each in (doubtful, asked))
     elsewhere += held * of_all // (of_asked or 1)
     is_most = 2 * elsewhere > sum(map(len, packed))
-    found = dict.fromkeys(map(_block, packed), 0)
+    found = dict.fromkeys(packed, False)
     own = list[str]()
     for sentence_here, is_counted in page.said_in(packed):
         spaced = _without_dateline(sentence_here) if len(own) < _DATELINES else sentence_here
-        block = _block(on_page.unspaced(spaced))
-        found[block] = found.get(block, 0) | MAIN * is_counted
+        sentence = on_page.unspaced(spaced)
+        found[sentence] = found.get(sentence, False) or is_counted
         own += [spaced] * is_counted
-    chosen = [each | found[each] for each in sorted(found)[: item_values.MOST_SENTENCES]]
     said_aside = on_page.without_counted("\n".join(page.facts_in(packed)))
-    bits = struct.pack(f">{len(chosen)}H", *chosen)
+    bits = item_values.packed_sentences(found)
     return _Text(bits, "\n".join(own), b"".join(beside), said_aside, is_most)
-
-
-def _block(sentence: bytes) -> int:
-    return crc32(sentence) & BLOCK_BITS
 
 
 def said_so(text: str, blocks: frozenset[int]) -> Iterator[str]:
     """The sentences of a text that are among those of `new_sentences`."""
     for sentence in sentences(text):
-        if _block(on_page.unspaced(on_page.folded_text(sentence))) in blocks:
+        packed = on_page.unspaced(on_page.folded_text(sentence))
+        if item_values.block_of(packed) in blocks:
             yield sentence
 
 

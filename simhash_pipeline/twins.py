@@ -23,6 +23,7 @@ from simhash_pipeline.item_values import (
     has,
     is_row,
     new_sentences,
+    renumbered,
     say_more,
     say_the_same,
     says_two_things,
@@ -193,8 +194,9 @@ class Pair(NamedTuple):
         """Whether one of its new sentences counts.
 
         It doesn't where such copies repeat it, or a third of them have some of their own: then what
-        was scraped isn't the article alone. Of two sites, which often edit what they share, it must
-        be known that seven of eight copies have none, or the other text must have none that counts.
+        was scraped isn't the article alone. Two sites often edit what they share: there numbers
+        must have changed, or the other text has none that counts, or it is known that seven of
+        eight copies have none.
         """
         if not (new := self.new_sentences()):
             return False  # without a look-up, as of most copies
@@ -203,10 +205,11 @@ class Pair(NamedTuple):
         with_any = template_of(None, self.repeated_text(copies_on(self.page.site, ANY_SITE)))
         new -= with_any.counts.keys()
         is_fuller = copies.counts.keys() >= {MAIN | each for each in self.gone_sentences() or ()}
-        is_known = self.of_one_site or is_fuller or copies is not UNKNOWN
-        if not (is_known and new) or copies.counts.keys() >= new:
+        others = renumbered(self.page.item_sentences or b"", self.other.item_sentences or b"")
+        is_sure = self.of_one_site or is_fuller or bool(new & others)
+        if not (new and (is_sure or copies is not UNKNOWN)) or copies.counts.keys() >= new:
             return False
-        most = copies.pages / (3 if self.of_one_site or is_fuller else 8)
+        most = copies.pages / (3 if is_sure else 8)
         most = max(most, LEAST_PAGES - 1)  # as seven are too few to say so of a site
         return copies.counts.get(TEXTS_VARY, 0) <= most
 
