@@ -74,12 +74,15 @@ _NUMBERS = re.compile(
     r"(?:^|[._-])(?:ref|reference|referencia|référence"
     r"|(?:product|part|serial|model|artikel)_?(?:no|nr|number|nummer))(?:$|[._-])"
 )
-# Of texts alone: of a page it may be that of a file, as what is a number of bytes.
+# Of texts alone, if it is no number of bytes or pixels.
 _SIZES = re.compile(
-    r"(?:^|[._-])(?:sizes?|größe|taille|talla|tamaño|tamanho|taglia|размер)(?:$|[._-])"
-    r"|尺码|尺寸|尺碼|サイズ|사이즈"
+    r"^(?:(?:shoe|bed|pack|ring|frame|variants?)[._-])?"
+    r"(?:size|größe|taille|talla|tamaño|tamanho|taglia|размер|尺码|尺寸|尺碼|サイズ|사이즈)$"
 )
-_BYTES = re.compile(r"\d{3,}")
+_BYTES = re.compile(
+    r"\d{4,}|\d{1,3}(?:[.,]\d{3})+|\d+[.,](?!5$)\d+|\d[\d.,]*\s?(?:[kmgt]?i?b|bytes?|px)",
+    re.IGNORECASE,
+)
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 

@@ -307,11 +307,12 @@ class Page:
         """
         text, whole, place, scanned = b"".join(own), {*own}, 0, 0
         found: list[tuple[int, str, bool, bool]] = []
-        missed, is_begun = list[tuple[str, int]](), False  # of a line, since one that it says
+        missed, is_begun = list[tuple[str, bytes]](), False  # of a line, since one that it says
         page, *markup = (each.text for each in self._shown)
         shown = "\n".join([page.partition("\n")[2], *markup])  # without the title
         said = sentences(shown.replace("\n", _LINE_ENDS))
-        for packed, sentence in zip(unspaced("\n".join(said)).split(b"\n"), said, strict=False):
+        all_packed = unspaced("\n".join(said)).split(b"\n")
+        for at, (packed, sentence) in enumerate(zip(all_packed, said, strict=False)):
             if packed == b"\0":
                 missed, is_begun = [], False
                 continue
@@ -320,21 +321,35 @@ class Page:
             if not text.startswith(packed, place):  # most of an article stand there in this order
                 if scanned >= MOST_SCANNED or not (is_counted or is_line):
                     continue
-                end, looked_through = _end_in(text, packed, place, in_parts=is_counted)
-                scanned += looked_through + len(self.beside)
+                # If the text goes on with a later one, it may be like that, and be left out.
+                later = (each for each in all_packed[at + 1 : at + 5] if len(each) >= _ROW_BYTES)
+                in_parts = is_counted and not any(text.startswith(each, place) for each in later)
+                end, looked_through = _end_in(text, packed, place, in_parts=in_parts)
+                scanned += looked_through
                 if end < 0:
-                    missed.append((sentence, len(packed)))
+                    missed.append((sentence, packed))
                     continue
-            if is_begun and len(missed) == 1 and 0 < end - place <= missed[0][1] + len(packed):
-                found.append((place, missed[0][0], True, False))
+            if is_begun and len(missed) == 1 and (start := end - len(packed)) >= place:
+                before, whole_one = missed[0]
+                left = text[place:start]  # when the words of a link are out, perhaps nothing
+                if _are_ends(left, whole_one) if left else self._is_element(before):
+                    found.append((place, before, left != b"", False))
             place, missed, is_begun = end, [], True
-            if packed not in whole and packed in self.beside:
+            scanned += len(self.beside)
+            if packed not in whole and scanned < MOST_SCANNED and packed in self.beside:
                 is_counted = is_line = False
             found.append((end, sentence, is_counted, is_line))
         counted = [end for end, _, is_counted, _ in found if is_counted]
         first, last = min(counted, default=0), max(counted, default=0)
         for end, sentence, is_counted, is_line in found:
             yield sentence, is_counted or (is_line and first < end < last)
+
+    def _is_element(self, sentence: str) -> bool:
+        """Whether its source has an element of just these words."""
+        return any(
+            source[at - 1 : at] == ">" and source.startswith("</", at + len(sentence))
+            for source, at in self._held(sentence)
+        )
 
     def has_elsewhere(self, sentence: bytes, spaced: str) -> bool:
         """Whether a sentence stands in its source alone, or is visible but not in the article."""
@@ -490,13 +505,19 @@ def _currency_of(price: str) -> str:
 
 
 def counts(sentence: bytes) -> bool:
-    """Whether a sentence of a text is long, or ends with a stop, as no byline and no link does.
-
-    Nor does a credit in brackets: "(Oban Post)".
-    """
-    if sentence.startswith(b"(") and sentence.endswith(b")"):
-        sentence = sentence[1:-1]
+    """Whether a sentence of a text is long, or ends with a stop, as no byline and no link does."""
     return len(sentence) > MAX_LINE or sentence.endswith(_STOPS)
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    both = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(both) if a != b), min(len(one), len(other)))
+
+
+def _are_ends(left: bytes, sentence: bytes) -> bool:
+    """Whether this is the begin and the end of the sentence, of which either may be missing."""
+    return len(left) <= len(sentence) and sentence.endswith(left[_common(left, sentence) :])
 
 
 def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tuple[int, int]:
@@ -511,8 +532,7 @@ def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tupl
         return at + size, 0
     if in_parts:
         here = text[place : place + size]
-        both = zip(here, sentence, strict=False)
-        begin = next((at for at, (a, b) in enumerate(both) if a != b), len(here))
+        begin = _common(here, sentence)
         tail = sentence[max(begin, size - _QUARTER_BYTES) :]
         found_at = here.find(tail, begin)
         end = found_at + len(tail)
@@ -591,7 +611,8 @@ def without_counted(text: str) -> str:
     """The folded text without runs of white space, counters, and what parts it from others."""
     left = " ".join(map(_uncounted, text.splitlines()))
     is_bare = "  " not in left and left.isprintable()  # of other white space: in half the time
-    return (left if is_bare else " ".join(left.split())).strip(_PARTS)
+    left = left if is_bare else " ".join(left.split())
+    return left.strip(_PARTS) or left.strip()
 
 
 def unspaced(text: str) -> bytes:

@@ -780,11 +780,11 @@ static PyObject *sentences(PyObject *module, PyObject *args) {
         Py_ssize_t first = at, last;
         int is_begun = 0;
         for (; at < size; at++) {
-            Py_UCS4 c = PyUnicode_READ(width, data, at);
+            Py_UCS4 c = PyUnicode_READ(width, data, at), next = at + 1 < size ? PyUnicode_READ(width, data, at + 1) : 0;
             int is_stop = c == '.' || c == '!' || c == '?';
             if (!is_stop && c != '\n' && (c < 128 || PyUnicode_FindChar(stops, c, 0, most, 1) < 0)) is_begun = 1;
             else if (!is_begun) first = at + 1;
-            else if (!is_stop || PyUnicode_READ(width, data, at - 1) >= 0x2E80 || (at + 1 < size && PyUnicode_READ(width, data, at + 1) == ' ')) {
+            else if (!is_stop || next == ' ' || next >= 0x2E80 || PyUnicode_READ(width, data, at - 1) >= 0x2E80) {
                 at += c != '\n';
                 break;
             }

@@ -44,9 +44,10 @@ _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds cand
 _WORD = re.compile(r"\w+")
 _NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere, as
-# it does behind Chinese: folded, they are one.
+# it does beside Chinese: folded, they are one.
+_WIDE = "\u2e80-\U0010ffff"
 _SENTENCE = re.compile(
-    rf"[^\n.!?{STOPS}]+(?:[.!?](?<![\u2e80-\U0010ffff].)(?! )[^\n.!?{STOPS}]*)*[.!?{STOPS}]?"
+    rf"[^\n.!?{STOPS}]+(?:[.!?](?<![{_WIDE}].)(?![ {_WIDE}])[^\n.!?{STOPS}]*)*[.!?{STOPS}]?"
 )
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(

@@ -280,6 +280,12 @@ def _products() -> Mapping[str, list[Sequence[Scraped]]]:
     rows["the whole of a reprint whose last sentence was cut: kept"] = [
         (_linked(n, "wire", cut=True), _linked(n, "story")) for n in range(_PRODUCTS)
     ]
+    rows["another site's report with another number: kept"] = [
+        (_toll(n, "wire", 12), _toll(n, "story", 21)) for n in range(_PRODUCTS)
+    ]
+    rows["another site's report with edited words: found"] = [
+        (_toll(n, "wire", 12), _toll(n, "story", 12, "has sunk")) for n in range(_PRODUCTS)
+    ]
     rows["a copy of a text without its links' words: found"] = [
         (_linked(n, "story"), _linked(n, "print")) for n in range(_PRODUCTS)
     ]
@@ -411,6 +417,15 @@ def _in_frame(n: int, kind: str, title: str, body: str, item: Mapping[str, Any])
         return Scraped(made._page("news-example.org", f"story-{n}", title, body), item)
     host = "news-example.org" if kind == "print" else "wire-example.org"
     return Scraped(made._bare(host, n, title, f"<h2>{title}</h2>{body}"), item)
+
+
+def _toll(n: int, kind: str, boats: int, verb: str = "sank") -> Scraped:
+    """A story with a number in its lead."""
+    title, text = _written(n)
+    place = made._word(made._chance(f"toll {n}"))
+    text = [f"The storm {verb} {boats} boats in the harbour of {place}.", *text]
+    item = {"title": title, "text": "\n".join(text)}
+    return _in_frame(n, kind, title, made._paragraphs(text), item)
 
 
 def _linked(n: int, kind: str, *, cut: bool = False) -> Scraped:

@@ -106,6 +106,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "cells are facts in a text of one line": ("Page.facts_in", _lines_alone),
     "two scraped texts": ("Pair._two_texts_were_scraped", _no),
     "a new sentence of a scraped text": ("Pair._has_news", _no),
+    "other numbers of another site's report": ("renumbered", lambda *_: frozenset()),
     "of a text the sentences of its page": ("Page.said_in", _its_own),
     "the fuller of two texts is news": ("Pair.gone_sentences", lambda _: frozenset([-1])),
     "a price that a text has says nothing": ("Pair._has_all_sentences", _no),
