@@ -2,10 +2,10 @@
 
     flags     1 byte: which rule it is compared by, see ROW, CARRIED and TEXT
     values    1 byte: how many; then 6 bytes each: 1 of the name (TEXTS_NAME: of what of the text
-              stands beside the article; FACTS_NAME: of the cells of tables there), 3 of the
-              value, of which bits are set for what no page shows, a part of its address, an amount
-              (then the numbers decide), offer or price, what was asked for, a price in its long
-              text; 2 of its numbers; zeros if it doesn't count
+              stands beside the article; FACTS_NAME: of the cells of tables there), 1 of marks,
+              for what no page shows, a part of its address, an amount (then the numbers decide),
+              an offer or price, what was asked for, a price in its long text, a date; 2 of the
+              value; 2 of its numbers; zeros if it doesn't count
     rows      8 bytes of all that an item of the page says, for each of several, and two marks
 
 Values of names that share a byte are hashed together. On one site, two pages of one template whose
@@ -50,14 +50,13 @@ SAME_FIELDS_BITS = 3
 KNOWN = -1  # in place of their distance, for two visits of one address
 TEXTS_NAME, FACTS_NAME = 0, 1  # in place of a name's byte, which is neither
 VALUE_BYTES = 5
-_MARKS = 127
 _MOST_NAMES = 253  # so that their number, with those of the text, is a byte
 
 
 class Mark:
-    """The lower bits of a value's first byte."""
+    """The bits of a value's first byte."""
 
-    UNSEEN, OWN, AMOUNT, ASKED, OFFER, PRICE, IN_TEXT = (1 << bit for bit in range(7))
+    UNSEEN, OWN, AMOUNT, ASKED, OFFER, PRICE, IN_TEXT, DATE = (1 << bit for bit in range(8))
 
 
 class Said(NamedTuple):
@@ -74,13 +73,12 @@ NOTHING = Said()
 
 def packed_value(text: str, marks: int, numbers: Sequence[str] = ()) -> bytes:
     """5 bytes: see the module."""
-    first, *rest = hash_of(text, 3)
     said = hash_of(" ".join(numbers), 2) if numbers else bytes(2)
-    return bytes([first & ~_MARKS | marks, *rest, *said])
+    return bytes([marks]) + hash_of(text, 2) + said
 
 
 # 0 or False, as spiders make them where a selector finds nothing; pages say a price of 0 in words.
-_NOTHINGS = {packed_value(each, _MARKS) for each in ("0", "false")}
+_NOTHINGS = {packed_value(each, 0)[1:] for each in ("0", "false")}
 
 
 def by_bytes(names: Iterable[str]) -> dict[int, str]:
@@ -114,6 +112,8 @@ def differing(
     mine, its = _by_name(values), _by_name(others)
     counted = {TEXTS_NAME: structure_bits == KNOWN, FACTS_NAME: False}
     mine = {n: value for n, value in mine.items() if any(value) and counted.get(n, True)}
+    if structure_bits is None or structure_bits > SAME_FIELDS_BITS:  # a print view's, perhaps
+        mine = {n: value for n, value in mine.items() if not _are_one_date(value, its.get(n, b""))}
     other = bytes(n for n in mine if n in its and any(its[n]) and _are_two(mine[n], its[n]))
     lacking = bytes(
         name for name in mine if not (any(its.get(name, b"")) or mine[name][0] & Mark.OWN)
@@ -175,7 +175,7 @@ def _tell(value: bytes, other: bytes, *, of_one_site: bool = True) -> bool:
 
 def _is_nothing(value: bytes) -> bool:
     """Whether it is 0 or False, as a spider makes them where a selector finds nothing."""
-    return bytes([value[0] | _MARKS, *value[1:]]) in _NOTHINGS
+    return value[1:] in _NOTHINGS
 
 
 def _is_shown_price(value: bytes) -> bool:
@@ -190,7 +190,12 @@ def _are_two(value: bytes, other: bytes) -> bool:
     """Whether or not their pages show them; parts of two addresses say nothing."""
     if value[0] & other[0] & Mark.OWN:
         return False
-    return value[1:3] != other[1:3] or value[0] | _MARKS != other[0] | _MARKS
+    return value[1:3] != other[1:3]
+
+
+def _are_one_date(value: bytes, other: bytes) -> bool:
+    """Whether they are a date in two notations; which number is the month isn't always said."""
+    return any(other) and value[0] & other[0] & Mark.DATE > 0 and value[3:] == other[3:]
 
 
 def has(values: bytes | None, flag: int) -> bool:

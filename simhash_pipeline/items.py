@@ -524,6 +524,8 @@ def _packed(
             told = byte in shown and all(map(in_text.has, shown[byte]))
             marks |= Mark.PRICE | Mark.IN_TEXT * (told and len(prices) == len(of_name))
         numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]
+        dates = [on_page.is_date(each) for each in shown.get(byte, ())]
+        marks |= Mark.DATE * (len(dates) == len(of_name) and all(dates))
         packed = _value_of(of_name, marks, numbers) if of_name else bytes(item_values.VALUE_BYTES)
         values += bytes([byte]) + packed
     return bytes([flags, len(by_byte)]) + values, names

@@ -68,6 +68,24 @@ _NUMBER = re.compile(
 _JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
+# Of a date, by the beginnings of their names: 1 to 12.
+_MONTHS = re.compile(
+    r"(?<![^\W\d_])(?:(jan|ene|gen|янв|oca|sty)|(feb|fév|fev|фев|şub|lut)|(mär|maa|mar|mrt|мар)"
+    r"|(avr|abr|apr|апр|nis|kwi)|(mai|maj|may|mei|mag|май|мая)|(juin|jun|giu|июн|haz|cze)"
+    r"|(juil|jul|lug|июл|tem|lip)|(aoû|ago|aug|авг|ağu|sie)|(sep|set|сен|eyl|wrz)"
+    r"|(oct|okt|ott|out|окт|eki|paź)|(nov|ноя|kas|lis)|(déc|dez|dic|dec|дек|ara|gru))[^\W\d_]*"
+)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_CLOCK = re.compile(
+    r"(?<!\d)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:[ap]\.?m\b\.?|z\b|[+-]\d\d:?\d\d)?"
+)
+_DATE_CHARS = 40
+# What else is in one that is no number and no month.
+_OF_DATES = re.compile(
+    r"[\d\s.,/年月日-]+|(?<![^\W\d_])(?:st|nd|rd|th|de|del|of|the|den|der|le|à|at|on|um|uhr|kl|t|gmt|utc"
+    r"|[^\W\d_]+(?:day|tag|di)|mittwoch|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
+    r"(?![^\W\d_])"
+)
 _BLANKS = re.compile(r" (?=\d)|(?<=\d) ")
 _DIGITS = re.compile(r"\d+")
 _CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
@@ -477,13 +495,24 @@ def in_one_notation(text: str) -> str:
 def numbers_of(text: str) -> list[str]:
     """The numbers of a short folded text, in one notation, and the currency or unit of an amount.
 
-    "from 1,299.00 €" has 1299 and eur, 12a has 12 and a.
+    "from 1,299.00 €" has 1299 and eur, 12a has 12 and a. A date has no time of day, and its month
+    is one of 12: print views often write it otherwise.
     """
+    if len(text) <= _DATE_CHARS and _YEAR.search(text) is not None:
+        text = _MONTHS.sub(lambda month: f" {month.lastindex} ", _CLOCK.sub("", text))
     joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
     numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
     text = _FROM.sub("", text)
     unit = "".join(filter(str.isalpha, _CURRENCY.sub("", text))) if is_amount(text) else ""
     return [each for each in (*numbers, _currency_of(text), unit) if each]
+
+
+def is_date(text: str) -> bool:
+    """Whether it is a day, a month and a year, perhaps with a time of day, and nothing else."""
+    if len(text) > _DATE_CHARS or _YEAR.search(text) is None:
+        return False
+    rest = _MONTHS.sub(" ", _CLOCK.sub(" ", text))
+    return _OF_DATES.sub("", rest) == "" and len(_DIGITS.findall(" ".join(numbers_of(text)))) == 3
 
 
 def is_amount(text: str) -> bool:
