@@ -358,6 +358,7 @@ class _Case:
         if are_copies and neighbour.reason in (*BY_TEXT, "address"):
             more["new_sentences"] = pair.new_sentences()
             more["gone_sentences"] = pair.gone_sentences()
+            more["templates"] = pair.templates()
         if by == "page-specific text":
             more["min_similarity"] = pair.min_similarity()
         if by == "fields":

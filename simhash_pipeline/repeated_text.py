@@ -198,12 +198,14 @@ class RepeatedText:
     def learn_copy(self, site: str, other: str, verdict: Verdict) -> None:
         """Count the sentences that the text of a page of this site has alone, and its twin's has.
 
-        Of the sites of both, and of the page's and any other: see `copies_on`.
+        Of the sites of both, by their templates, and of the page's and any other: see `copies_on`.
         """
         gone = (WORD | MAIN | each for each in verdict.gone_sentences or ())
         blocks = [*(verdict.new_sentences or ()), *gone]
-        for on in (other, *[ANY_SITE] * (other != site)):
-            self.learn((verdict.namespace, copies_on(site, on)), None, blocks)
+        on_both = verdict.namespace, copies_on(site, other)
+        self.learn(on_both, verdict.templates, blocks)
+        if other != site:
+            self.learn((verdict.namespace, copies_on(site, ANY_SITE)), None, blocks)
 
     def _add(self, host: Host, structure: int | None, blocks: set[int]) -> Template | None:
         """The page's template, if more was learnt; the hosts met longest ago are forgotten."""

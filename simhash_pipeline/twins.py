@@ -201,7 +201,7 @@ class Pair(NamedTuple):
         if not (new := self.new_sentences()):
             return False  # without a look-up, as of most copies
         on_sites = copies_on(self.page.site, self.other.site)
-        copies = template_of(None, self.repeated_text(on_sites))
+        copies = template_of(self.templates(), self.repeated_text(on_sites))
         with_any = template_of(None, self.repeated_text(copies_on(self.page.site, ANY_SITE)))
         new -= with_any.counts.keys()
         is_fuller = copies.counts.keys() >= {MAIN | each for each in self.gone_sentences() or ()}
@@ -212,6 +212,16 @@ class Pair(NamedTuple):
         most = copies.pages / (3 if is_sure else 8)
         most = max(most, LEAST_PAGES - 1)  # as seven are too few to say so of a site
         return copies.counts.get(TEXTS_VARY, 0) <= most
+
+    def templates(self) -> int | None:
+        """What stands for both templates of one site, whichever page came first.
+
+        Its print views may end with a line of their own, and its other pages not.
+        """
+        structures = self.page.structure, self.other.structure
+        if not self.of_one_site or None in structures:
+            return None
+        return (structures[0] or 0) ^ (structures[1] or 0)
 
     def _either_is_part(self) -> bool:
         return has(self.page.item_values, PART) or has(self.other.item_values, PART)

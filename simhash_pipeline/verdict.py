@@ -63,6 +63,7 @@ class Verdict:
     # Of a copy, but in one structure of a site: its item's sentences that the twin's lacks
     new_sentences: frozenset[int] | None = field(default=None, compare=False)
     gone_sentences: frozenset[int] | None = field(default=None, compare=False)  # those of the twin
+    templates: int | None = field(default=None, compare=False)  # see `Pair.templates`
     # What of a known page has changed: fields of its item, or else its texts
     changed: tuple[str, ...] = field(default=(), compare=False)
     row: str = field(default="", compare=False)  # of a list: which item was dropped, in words
