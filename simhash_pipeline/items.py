@@ -80,7 +80,7 @@ _SIZES = re.compile(
     r"(?:size|größe|taille|talla|tamaño|tamanho|taglia|размер|尺码|尺寸|尺碼|サイズ|사이즈)$"
 )
 _BYTES = re.compile(
-    r"\d{4,}|\d{1,3}(?:[.,]\d{3})+|\d+[.,](?!5$)\d+|\d[\d.,]*\s?(?:[kmgt]?i?b|bytes?|px)",
+    r"\d{3,}|\d{1,3}(?:[.,]\d{3})+|\d+[.,](?!5$)\d+|\d[\d.,]*\s?(?:[kmgt]?i?b|bytes?|px)",
     re.IGNORECASE,
 )
 _CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
