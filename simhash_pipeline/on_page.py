@@ -353,9 +353,10 @@ class Page:
                 if _are_ends(left, whole_one) if left else self._is_element(before):
                     found.append((place, before, left != b"", False))
             place, missed, is_begun = end, [], True
-            scanned += len(self.beside)
-            if packed not in whole and scanned < MOST_SCANNED and packed in self.beside:
-                is_counted = is_line = False
+            if packed not in whole and scanned < MOST_SCANNED:
+                scanned += len(self.beside)
+                if packed in self.beside:
+                    is_counted = is_line = False
             found.append((end, sentence, is_counted, is_line))
         counted = [end for end, _, is_counted, _ in found if is_counted]
         first, last = min(counted, default=0), max(counted, default=0)
