@@ -40,7 +40,7 @@ _VERDICT_KEYS = (
 )
 _NO_VALUES = (
     "No item values: pages that differ in little but a price or a date may be dropped.",
-    "Lines, a feed or a Parquet file with the scraped fields, too, keep them.",
+    "JSON Lines, a feed or a Parquet file that also have the scraped fields keep them.",
 )
 
 

@@ -194,6 +194,7 @@ Seen: TypeAlias = PageFingerprint | StoredPage
 _NAMED = 6  # files, in a message
 _BITS = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS}
 _NEAR = "near miss"
+_SHOWN_CHARS = 150  # of a value
 _NEAREST = 8  # pages of which `explain` looks for a copy
 _OUTSIDE = "Changes of words outside it"
 
@@ -391,21 +392,26 @@ class ExplainCommand(Command):
             yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
             return
         limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
-        yield from _changes(what, text_a.text, text_b.text, limit)
-        yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
+        items = [_item(text_a), _item(text_b)]
+        names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
+        values = [(name, *(item.get(name, "") for item in items)) for name in names]
+        if values := [each for each in values if each[1] != each[2]][:limit]:
+            yield "Values of their items that differ"
+            yield Grid([("", "A", "B"), *(map(_cut, each) for each in values)], indent=2)
         if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
             yield "Sentences that B's item says, and A's doesn't"
             text = f"{text_b.text}\n{text_b.left_out}"
             yield from (f"  {each}" for each in islice(said_so(text, new), limit))
-        items = [_item(text_a), _item(text_b)]
-        names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
-        values = [(name, *(item.get(name, "") for item in items)) for name in names]
-        if values := [each for each in values if each[1] != each[2]]:  # a text is compared above
-            yield "Values of their items that differ"
-            yield Grid([("", "A", "B"), *values[:limit]], indent=2)
+        yield from _changes(what, text_a.text, text_b.text, limit)
+        yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
         if (alike := judged.similarity) is not None:
             same = f"are about {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
+
+
+def _cut(value: str) -> str:
+    """As much of a long value as shows which it is."""
+    return value if len(value) <= _SHOWN_CHARS else f"{value[:_SHOWN_CHARS]}…"
 
 
 def _before(line: Drop | None) -> Iterator[Line]:

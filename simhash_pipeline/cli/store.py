@@ -159,7 +159,7 @@ def _settings(
 
 def _notes(named: NamedStore, options: Options, late: str) -> list[str]:
     """What these settings mean for the pages of a store."""
-    note = late or "changed settings apply from now on; dropped ones are judged again"
+    note = late or "what you change holds from the next crawl on, also for pages that were dropped"
     try:
         with named.existing() as store:
             pages, stamp = len(store), store.made_with()

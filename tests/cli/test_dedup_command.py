@@ -31,7 +31,7 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
         "copies    clean\n"
         "drop log  kept.jsonl.drops.jsonl\n"
         "No item values: pages that differ in little but a price or a date may be dropped.\n"
-        "Lines, a feed or a Parquet file with the scraped fields, too, keep them.\n"
+        "JSON Lines, a feed or a Parquet file that also have the scraped fields keep them.\n"
         "What was dropped, and why: scrapy simhash report kept.jsonl.drops.jsonl\n"
     )
     rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]

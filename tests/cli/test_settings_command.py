@@ -67,7 +67,7 @@ def test_a_late_setting_says_from_when_it_holds(
     for late, said in (
         ("SIMHASH_KEEP_TEXT=True", "SIMHASH_KEEP_TEXT changed: this holds for pages judged from"),
         ("SIMHASH_ITEM_FIELDS=sku", f"pages judged from now on; {again}"),
-        ("SIMHASH_CONTENT_DISTANCE=1", "1 page; changed settings apply from now on"),
+        ("SIMHASH_CONTENT_DISTANCE=1", "1 page; what you change holds from the next crawl on"),
     ):
         told = simhash_in_project(tmp_path, "settings", "--spider", "news", "-s", late).stdout
         assert said in told

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS, np, packed_bits
+from simhash_pipeline.errors import START_OVER, StoreDamaged
 from simhash_pipeline.index.neighbours import BLOCKS, FingerprintIndex, Near
 from simhash_pipeline.stores import contract
 from simhash_pipeline.stores.contract import PageText, StoredPage, Values, View, Visit
@@ -237,10 +238,13 @@ class Rows:
 
     def pack(self, chunk: int) -> None:
         """Write the packed values of a chunk, all of whose ids have been given."""
-        values = [
-            (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
-            for name, pairs in _pairs_of(self._rows_of(chunk))
-        ]
+        try:
+            values = [
+                (name, chunk, b"".join(starmap(PAIR.pack, pairs)))
+                for name, pairs in _pairs_of(self._rows_of(chunk))
+            ]
+        except struct.error as error:  # an index that gives pages of other chunks
+            raise StoreDamaged(f"the store's index of pages is damaged; {START_OVER}") from error
         self.cursor.executemany("INSERT OR REPLACE INTO packed_values VALUES (?, ?, ?)", values)
 
     def _rows_of(self, chunk: int) -> list[tuple[Any, ...]]:
