@@ -397,7 +397,7 @@ class ExplainCommand(Command):
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         if values := [each for each in values if each[1] != each[2]][:limit]:
             yield "Values of their items that differ"
-            yield Grid([("", "A", "B"), *(map(_cut, each) for each in values)], indent=2)
+            yield Grid([("", "A", "B"), *([*map(_cut, each)] for each in values)], indent=2)
         if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
             yield "Sentences that B's item says, and A's doesn't"
             text = f"{text_b.text}\n{text_b.left_out}"
