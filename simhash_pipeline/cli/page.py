@@ -392,18 +392,24 @@ class ExplainCommand(Command):
             yield Grid([("now", f"scrapy simhash compare {pages}"), keep], indent=2)
             return
         limit, what = self.arguments.limit, "Changes of words in the main text (as it was judged)"
+        words = chain(
+            _changes(what, text_a.text, text_b.text, limit),
+            _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit),
+        )
+        said = list[Line]()
         items = [_item(text_a), _item(text_b)]
         names = judged.fields if isinstance(judged, Drop) else judged.differing_fields
         values = [(name, *(item.get(name, "") for item in items)) for name in names]
         if values := [each for each in values if each[1] != each[2]][:limit]:
-            yield "Values of their items that differ"
-            yield Grid([("", "A", "B"), *([*map(_cut, each)] for each in values)], indent=2)
+            grid = Grid([("", "A", "B"), *([*map(_cut, each)] for each in values)], indent=2)
+            said += ["Values of their items that differ", grid]
         if new := item_values.new_sentences(b.item_sentences or b"", a.item_sentences or b""):
-            yield "Sentences that B's item says, and A's doesn't"
             text = f"{text_b.text}\n{text_b.left_out}"
-            yield from (f"  {each}" for each in islice(said_so(text, new), limit))
-        yield from _changes(what, text_a.text, text_b.text, limit)
-        yield from _changes(_OUTSIDE, text_a.left_out, text_b.left_out, limit)
+            found = (f"  {each}" for each in islice(said_so(text, new), limit))
+            said += ["Sentences that B's item says, and A's doesn't", *found]
+        # What decided comes first.
+        is_drop = isinstance(judged, Drop) and judged.record is None
+        yield from chain(words, said) if is_drop else chain(said, words)
         if (alike := judged.similarity) is not None:
             same = f"are about {alike:.0%} the same" if alike else f"differ: {NOTHING_COUNTS}"
             yield f"Their page-specific texts {same}."
