@@ -65,7 +65,7 @@ class Said(NamedTuple):
     values: bytes | None = None  # see the module; None where no item is heard
     names: Mapping[int, str] = MappingProxyType({})  # of the values, by their bytes
     text: bytes | None = None  # 8 bytes of its long text, if that is the page's
-    sentences: bytes | None = None  # of that text: see `_Text`
+    sentences: bytes | None = None  # of that text: see `packed_sentences`
 
 
 NOTHING = Said()
@@ -102,7 +102,7 @@ def differing(
 
     b"" where it says nothing else. `structure_bits` is the distance of the structures: in one
     template another value of one name is news, and a name that the other item lacks. On two sites
-    it is None: the texts decide, but of rows, and of prices and `_OFFERS` that both show. What was
+    it is None: the texts decide, but of rows, and of prices and offers that both show. What was
     asked for counts everywhere, as does a price where the other item has none, and its text, of
     which `has_its_text` is asked, doesn't say it. KNOWN for two visits of one address: then what of
     a text stands beside the article counts, too.

@@ -3,7 +3,7 @@
 The spider's selectors know what on a page is the thing that it is about. A value counts if it is on
 the page that it was scraped from (see on_page.py), or was asked for; in one template also if no
 page shows it: spiders make 4 of "star-rating Four". Of its long text a store keeps a digest, and
-its sentences: see `_Text`. How two items are compared: see item_values.py.
+its sentences. How these are packed, and two items compared: see item_values.py.
 """
 
 from __future__ import annotations
@@ -90,8 +90,7 @@ _NOTHING = f"{_UNSEEN}0"  # a stock or a price of 0, which pages say in words
 class _Text(NamedTuple):
     """What is read of the long text of an item, see `_read`."""
 
-    # Packed by `packed_sentences`.
-    sentences: bytes | None = None
+    sentences: bytes | None = None  # see `packed_sentences`
     counted: str = ""  # those that count, a line each
     beside: bytes = b""  # those beside the article
     facts: str = ""  # cells of tables beside the article, without counters

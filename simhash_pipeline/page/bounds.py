@@ -76,7 +76,7 @@ def first_tags(source: bytes, max_bytes: int) -> bytes:
     source = first_bytes(source, 2 * max_bytes)
     tags = max_bytes // _BYTES_A_TAG
     few = tags // 2
-    # Five times as fast as count().
+    # count() looks at each byte, which replace() skips.
     if len(source) > tags and len(source) - len(source.replace(b"<", b"", few + 1)) > few:
         # End tags are half of all at the most, but where they close nothing: for each of those
         # libxml2 looks through all that is open.
