@@ -1,8 +1,8 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near) and changed pages, and one at the end of a run. Together, drops are suspicious if one stored
-page drops others: if many pages of one host were dropped for it in one run.
+near), changed and replaced pages, and one at the end of a run. Together, drops are suspicious if
+one stored page drops others: if many pages of one host were dropped for it in one run.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A page that is near a stored one, dropped or kept as a near miss, or one that has changed.
+    """A page that is near a stored one, dropped or kept, or one that has changed.
 
     Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC.
     """
 
     schema: Literal[1] = 1
-    record: Literal["near miss", "changed"] | None = None  # None, and not written, for a drop
+    record: Literal["near miss", "changed", "replaced"] | None = None  # None, unwritten: a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -186,7 +186,7 @@ class DropLog:
         if verdict.min_similarity is not None:
             thresholds["min_similarity"] = verdict.min_similarity
         drop = Drop(
-            record=None if is_drop else "near miss" if verdict.rejected_by else "changed",
+            record=None if is_drop else _kind_of_kept(verdict),
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
@@ -218,8 +218,8 @@ class DropLog:
             self._append(drop)
 
     def _takes_kept(self, verdict: Verdict) -> bool:
-        """Whether a kept page has a line: a near miss, or a known page that has changed."""
-        if not (verdict.rejected_by or verdict.changed) or self._kept_lines >= _KEPT:
+        """Whether a kept page has a line: by its kind, and as one of the first."""
+        if _kind_of_kept(verdict) is None or self._kept_lines >= _KEPT:
             return False
         near = (verdict.namespace, verdict.url if verdict.changed else verdict.twin_url)
         takes = self._near_misses[near] < _NEAR_MISSES_OF_A_TWIN
@@ -267,6 +267,13 @@ class DropLog:
             raise DropLogError(f"{failed}: {error.strerror}") from error
         if self._is_torn:
             raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
+
+
+def _kind_of_kept(verdict: Verdict) -> Literal["near miss", "changed", "replaced"] | None:
+    """A page near a stored one, a known one that has changed, or one in place of its twin."""
+    if verdict.rejected_by:
+        return "near miss"
+    return "replaced" if verdict.replaces else "changed" if verdict.changed else None
 
 
 def _title(title: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tests.crawl.crawling import STORY, crawl, html
 
 if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import Store
+    from tests.cli.simhash_command import Simhash
 
 ARTICLE = "http://a.example/story"
 AMP = "http://a.example/story/amp"
@@ -158,7 +160,7 @@ def test_a_killed_crawl_leaves_the_twin(tmp_path: Path) -> None:
         assert stored(store) == [ARTICLE]
 
 
-def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path) -> None:
+def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path, simhash: Simhash) -> None:
     fields: dict[str, Any] = {
         "SIMHASH_ADDED_FIELDS": {"verdict": "verdict", "address": "address"},
     }
@@ -170,6 +172,13 @@ def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path) -> None:
     assert f"Kept {ARTICLE} in place of {AMP}: it is that page's address" in result.log
     assert result.stats["simhash/canonical"] == 1
     assert "kept 2 (1: in place of pages whose address they are)" in result.log
+    log = ("--log", str(tmp_path / ".scrapy/simhash/items.drops.jsonl"))
+    for url in (ARTICLE, AMP):  # the store has one of them, the drop log both
+        said = simhash(tmp_path, "explain", url, *log).stdout
+        assert re.match("Kept .* UTC by items, at the address that A declares", said)
+        assert said.index(f"A  kept  {AMP}") < said.index(f"B  kept  {ARTICLE}")
+    listed = simhash(tmp_path, "dropped", "--kept", "--list", *log).stdout
+    assert listed == f"{ARTICLE}  {AMP}  canonical\n"
 
 
 @pytest.mark.parametrize("at_once", [1, 8])

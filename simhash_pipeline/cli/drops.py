@@ -60,7 +60,7 @@ class DroppedCommand(_DropsCommand):
 
     def add_arguments(self, parser: Parser) -> None:
         super().add_arguments(parser)
-        parser.flag("--kept", "list near misses; with --list, known pages that changed too")
+        parser.flag("--kept", "list near misses; with --list, changed and replaced pages too")
         parser.flag("--list", "print each drop in a line: URL, twin, reason, row")
         parser.flag(
             "--csv",
@@ -73,7 +73,8 @@ class DroppedCommand(_DropsCommand):
 
     def run(self) -> int:
         arguments, logs = self.arguments, self.logs()
-        kinds = ("near miss", "changed" if arguments.list else "") if arguments.kept else (None,)
+        listed = ("near miss", "changed", "replaced") if arguments.list else ("near miss",)
+        kinds = listed if arguments.kept else (None,)
         drops = (each for log in logs for each in self._drops(log) if each.record in kinds)
         mark = ";" if arguments.semicolons else ","
         if arguments.output is not None:

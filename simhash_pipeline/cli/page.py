@@ -281,7 +281,7 @@ class ExplainCommand(Command):
         return 0
 
     def _last_line(self, logs: Iterable[Path], key: str) -> Drop | None:
-        """The last line of the URL, or of a list with a row that has it.
+        """The last line of the URL, of the page that took its place, or of a list with its row.
 
         In its spider's namespace or else in another; of all spiders, if none is named.
         """
@@ -291,7 +291,8 @@ class ExplainCommand(Command):
             if isinstance(drop, Run) or spider not in (None, drop.spider):
                 continue
             rows = chain.from_iterable(drop.rows.values())
-            if page_key(drop.url) == key or any(url in f"{row}," for row in rows):
+            urls = [drop.url, drop.twin_url or ""] if drop.record == "replaced" else [drop.url]
+            if key in map(page_key, urls) or any(url in f"{row}," for row in rows):
                 options = Options.from_settings(settings_of_spider(drop.spider, self.settings))
                 found[drop.namespace == options.namespace, drop.time] = drop
         return found[max(found)] if found else None
@@ -320,6 +321,8 @@ class ExplainCommand(Command):
         if line.is_near_miss:
             rejected = why_rejected(line.reason, line, line.thresholds)
             why = f", though near a stored page: {rejected.text}"
+        elif line.record == "replaced":
+            why = ", at the address that A declares or, without tracking, has: B took its place"
         elif line.dry_run:
             why = f" (its item was kept: dry run or tagged){why}"
         yield f"{verb} {minute(unix_seconds(line.time))} UTC by {line.spider}{why}."
@@ -422,7 +425,7 @@ def _cut(value: str) -> str:
 
 def _before(line: Drop | None) -> Iterator[Line]:
     """What an earlier line says of the page."""
-    if line is not None and line.record != "changed":
+    if line is not None and line.record in (None, "near miss"):
         did = "kept it, though near a stored page" if line.is_near_miss else "dropped it"
         yield f"Earlier, {minute(unix_seconds(line.time))} UTC, {line.spider} {did}."
     yield from _changed(line)
