@@ -128,7 +128,9 @@ class Reader:
             rule = f"the limit of {PAGE_MEMORY_MB:,} MB"
             return PageError("memory", f"it takes more memory to read than {rule}")
         how = f"by signal {-status}" if status < 0 else f"with status {status}"
-        return PageError("reader_died", f"the process that read it ended {how}: {error!r}")
+        how += " (memory may have run out)" * (status in (-6, -9))  # aborted, or killed
+        told = "" if isinstance(error, EOFError) else f": {error!r}"  # that it ended is said
+        return PageError("reader_died", f"the process that read it ended {how}{told}")
 
 
 class Readers:

@@ -161,7 +161,7 @@ def test_a_page_that_ends_the_process_keeps_its_item_and_the_crawl_goes_on(tmp_p
     result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 4)]
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/reader_died"] == 1
-    said = "Kept without judging http://a.example/2: the process that read it ended by signal 9: "
+    said = "Kept without judging http://a.example/2: the process that read it ended by signal 9 "
     assert said in result.log
 
 
