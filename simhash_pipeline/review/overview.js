@@ -139,8 +139,10 @@ function magnets() {
 function showDistances(places, near, run) {
   const threshold = run?.settings.match === "structure" ? undefined : run?.settings.content_distance;
   const dropped = byDistance(places), kept = byDistance(near);
-  if (dropped.length || kept.length) distances(byId("distances"), dropped, kept, threshold);
-  else nothing(byId("distances"), say("No drop has a content distance."));
+  if (!dropped.length && !kept.length) return nothing(byId("distances"), say("No drop has a content distance."));
+  distances(byId("distances"), dropped, kept, threshold);
+  const without = places.length - sum(dropped);
+  if (without) byId("distances").append(element("p", { class: "legend" }, say("{0} without a content distance.", many(without, "drop"))));
 }
 
 // How many pages are at each content distance.

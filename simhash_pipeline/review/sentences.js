@@ -97,6 +97,7 @@ const CHINESE = {
   " were dropped for ": "）因与此页重复而丢弃：",
   ", such as ": "；被丢弃的如 ",
   "No drop has a content distance.": "没有丢弃带有内容指纹距离。",
+  "{0} without a content distance.": "{0}没有内容指纹距离。",
   "{0} kept pages": "{0} 个保留的页面",
   "{0} bits": "{0} 比特",
   "All settings have their defaults.": "所有设置均为默认值。",

@@ -186,6 +186,12 @@ def test_the_chart_has_its_numbers_in_a_table(report: Any) -> None:
     assert "threshold 3" in page.one("#distances").text
 
 
+def test_a_chart_says_how_many_drops_it_lacks(report: Any) -> None:
+    thin = [drop(url=f"http://a.example/{n}", reason="thin", content_distance=None) for n in (1, 2)]
+    page = report(drop(), *thin, closing())
+    assert "2 drops without a content distance." in page.one("#distances").text
+
+
 def test_a_report_of_thin_pages_alone_says_that_no_distance_is_known(report: Any) -> None:
     page = report(drop(reason="thin", content_distance=None), closing())
     assert page.one("#distances").text == "No drop has a content distance."
