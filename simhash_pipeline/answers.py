@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ class AnsweredPairs:
 
     def __init__(self, path: str | None) -> None:
         self._copies: dict[str, list[str]] = {}
-        self._others, self._met = set[frozenset[str]](), set[frozenset[str]]()
+        self._others = set[frozenset[str]]()
         self._others_of: dict[str, set[frozenset[str]]] = {}  # those of a dropped page
         for line in () if path is None else read_sheet(Path(path)).values():
             url, other = page_key(line.url), line.twin_url and page_key(line.twin_url)
@@ -81,25 +82,27 @@ class AnsweredPairs:
                 self._others.add(pair)
                 if line.reason not in _OF_NEAR_MISSES or not other:
                     self._others_of.setdefault(url, set()).add(pair)
+        copies = {frozenset((one, other)) for one, of in self._copies.items() for other in of}
+        self._pairs = copies | self._others
+        self._named = frozenset(chain.from_iterable(self._pairs))
+        self._came = {""}  # the pages named in the sheet that were judged, or are stored
 
     def copies(self, page: StoredPage, view: View) -> list[StoredPage]:
         """The stored pages of which a person called this one a copy."""
         found = [*filter(None, map(view.page_of, self._copies.get(page.url, ())))]
-        self._met.update(frozenset((page.url, other.url)) for other in found)
+        self._came |= self._named & {page.url, *(other.url for other in found)}
         return found
 
     def are_other_pages(self, page: StoredPage, other: StoredPage) -> bool:
         """Whether a person said that they are no copies, or that the page is one of nothing."""
         said = self._others & {frozenset((page.url, other.url))}
-        said |= self._others_of.get(page.url, set())
-        self._met.update(said)
-        return bool(said)
+        self._came |= self._named & {other.url}
+        return bool(said or self._others_of.get(page.url))
 
     @property
     def counts(self) -> tuple[int, int]:
         """How many answered pairs there are, and of how many both pages came."""
-        copies = {frozenset((one, other)) for one in self._copies for other in self._copies[one]}
-        return len(copies | self._others), len(self._met)
+        return len(self._pairs), sum(1 for pair in self._pairs if pair <= self._came)
 
 
 def _answered(path: Path, sheet: "csv.DictReader[str]") -> Iterator[SheetLine]:

@@ -209,6 +209,10 @@ def test_the_pairs_that_were_met_are_counted(tmp_path: Path) -> None:
         for url, page in ((A, SHOE), (B, OTHER), (f"{A}/3", SHOE)):
             judge.judge(url, page)
         assert judge.answers.counts == (3, 2)
+        again = Judge(judge._store, options=judge.options)  # of a night on which nothing changes
+        for url, page in ((A, SHOE), (B, OTHER), (f"{A}/3", SHOE)):
+            again.judge(url, page)
+        assert again.answers.counts == (3, 2)
     assert Judge().answers.counts == (0, 0)
 
 
