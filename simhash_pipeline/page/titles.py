@@ -46,6 +46,7 @@ from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
 MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
+_MAX_TITLE_CHARS = 1_000  # in which each line of the page is looked for
 _TITLE = re.compile(r"(?i)(?<![a-z])(?:title|heading|headline)(?![a-z])")  # of a class
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
 MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
@@ -143,7 +144,7 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     That is the longest other line that the title holds: an h1 may name the site or a section, and
     the headline may stand in any box. A link names another page or the site.
     """
-    own = _unlinked(blocks)
+    own, title = _unlinked(blocks), title[:_MAX_TITLE_CHARS]
     h1 = [at for at in own if blocks.tags[at] == "h1"]
     h2 = (at for at in own if blocks.tags[at] == "h2")
     called = (box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[3]))

@@ -127,6 +127,9 @@ PAGES: dict[str, Make] = {
     "points": _again('."""', b"<p>It is a sentence without an end"),
     "white space": _again(" \n", b"<p>a"),
     "a long title": _again("word ", b"<title>"),
+    "a long title, and lines that it may hold": lambda size: (
+        _of("ab", size // 2, b"<title>") + _of("<hr>abababc", size // 2, b"</title>")
+    ),
     "a long script": _again("x <y ", b"<script>"),
     "entities": _again("&lt;a ", b"<p>"),
     "character references": _again("&#65; ", b"<p>"),

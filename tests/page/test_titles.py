@@ -45,6 +45,13 @@ def test_signs_and_words_that_stand_twice_are_names(one: str, other: str) -> Non
     assert name_two(*pages)
 
 
+def test_a_line_is_looked_for_in_the_first_thousand_characters_of_a_title() -> None:
+    """Each line of a page in a title as long as the page takes their product."""
+    for words, heading in ((100, "Fog bells"), (300, "Home")):
+        read = page(f"{'word ' * words}Fog bells", "<h3>Home</h3><h3>Fog bells</h3>")
+        assert read.heading == heading
+
+
 def test_a_linked_heading_names_the_site() -> None:
     """A manual's release is no page's name: the same page of two releases is one thing."""
     pages = (
