@@ -16,8 +16,8 @@ from simhash_pipeline.page.bounds import has_long_host
 # rules of duplicate-url-discarder (MIT), without keys that say nothing on one site alone: page, id.
 _TRACKING = re.compile(
     r"""(?ix) (?:amp(?:;|%3b))* (?:
-    (?: utm | itm | mtm | pk | piwik | matomo | hsa | guce | vero | oly | snrai | _sgm | yottly
-      | at | ns | cm | wt | share )_\w+
+    (?: utm | itm | mtm | piwik | matomo | hsa | guce | vero | oly | snrai | _sgm | yottly )_\w+
+    | (?: at | cm | ns | pk | share | wt )_(?!id\b)\w+  # ids of records are theirs
     | \w*cl(?:ic)?k?id | srsltid | g(?:clsrc|ad_\w+) | [gw]braid | igsh(?:id)? | li_fat_id | epik
     | erid | tblci | dicbo | _openstat | ef_id | s_(?:kw)?cid | s[cm]c?id | [ino]cid | cmpid | xtor
     | int_?cmp | mc_[ce]id | mkt_tok | __?hs\w+ | hsctatracking | ml_subscriber\w* | dm_i

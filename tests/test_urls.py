@@ -69,6 +69,7 @@ def test_a_session_is_known_by_its_value() -> None:
 
 
 KEPT = "id p page q s sid t v lang type ref source date cat category tag pid cid sku color from"
+KEPT += " at_id cm_id ns_id pk_id share_id wt_id"  # of records
 
 
 @pytest.mark.parametrize("key", KEPT.split())
