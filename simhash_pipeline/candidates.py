@@ -1,7 +1,7 @@
 """Where a page's twin may be: the stored pages that are worth a second look, each with why.
 
-A bounded number of each kind, however many pages a stranger made alike. What of them is a copy,
-twins.py decides.
+A bounded number of each kind but of near fingerprints, which come nearest first. What of them is a
+copy, twins.py decides.
 """
 
 from collections.abc import Iterable, Iterator

@@ -34,7 +34,7 @@ from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 Names = Mapping[int, str]  # fields, by the byte that stands for each in an item's values
 # Why a page is kept that has no twin, by what its neighbour is; the first of these that was found.
 _REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
-# A second look is taken at this many near pages at most: some 10 ms.
+# This many near pages are looked at, however many a stranger made alike: some 10 ms.
 _MAX_COMPARED = 200
 
 # The columns that a page's fingerprints have under the same names.
@@ -84,9 +84,11 @@ class Judge(AbstractContextManager["Judge"]):
 
     def close(self) -> None:
         """Write what is left to be written, and close the store if the judge has opened it."""
-        self.flush()
-        if self._opens:
-            self._store.close()
+        try:
+            self.flush()
+        finally:
+            if self._opens:
+                self._store.close()
 
     def flush(self) -> None:
         """Write what dropped pages said, as every thousandth does; see `Store.put_visits`."""
@@ -110,16 +112,19 @@ class Judge(AbstractContextManager["Judge"]):
         :param text: all its text, in place of `page`.
         :return: the verdict; `dropped` is True for a near-duplicate.
         :raises PageError: for a bad URL, and for HTML that can't be read.
+        :raises TypeError: for an item next to fingerprints, as its values may be in the HTML alone.
         :raises StoreError: if the store fails.
         """
         if (page is None) == (text is None):
             raise TypeError("judge a page or a text, and not both")
-        held = "" if page is None or isinstance(page, PageFingerprint) else page
-        source = Source(held if text is None else text, url, is_text=text is not None)
         if not isinstance(page, PageFingerprint):
+            held = page if text is None else text
+            source = Source("" if held is None else held, url, is_text=text is not None)
             page = self._fingerprinter.read(source)
-        if isinstance(item, Mapping):
-            item = items.said_by(page, items.with_values(source, item, self.options))
+            if isinstance(item, Mapping):
+                item = items.said_by(page, items.with_values(source, item, self.options))
+        elif isinstance(item, Mapping):
+            raise TypeError("an item is looked for in its page: give that as HTML, or `said_by`")
         said = item or NOTHING
         stored = stored_page(url, page, self.options, self._clock(), said)
         return self.judge_stored(stored, page.blocks, said.names)
@@ -390,7 +395,7 @@ class _Case:
         found = candidates(page, self._view, self._options)
         text_has_two_names = False
         of_other_names: list[Neighbour] = []
-        for other, reason in islice(found, _MAX_COMPARED if second_look else None):
+        for other, reason in islice(found, _MAX_COMPARED):
             neighbour = self._tested(other, reason)
             text_has_two_names |= neighbour.rejected_by in ("title", "shared notice")
             is_twin_by_text = neighbour.rejected_by is None and second_look and reason in BY_TEXT

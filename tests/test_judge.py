@@ -18,6 +18,7 @@ from simhash_pipeline import (
     Verdict,
     open_store,
 )
+from simhash_pipeline.item_values import NOTHING
 from simhash_pipeline.page.visible import MAIN
 from simhash_pipeline.stores.contract import Store
 from tests import list_sites
@@ -98,6 +99,23 @@ def test_a_judge_closes_the_store_that_it_opened_and_no_other(store: Store, tmp_
     Judge(seen).close()
     with pytest.raises(StoreMismatch):
         Judge(seen, Options(top_n=5))  # an open file would be a ResourceWarning, which is an error
+
+
+def test_a_judge_closes_its_store_also_where_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = Judge(str(tmp_path / "seen.sqlite"))
+    monkeypatch.setattr(failing, "flush", lambda: (_ for _ in ()).throw(StoreError("full")))
+    with pytest.raises(StoreError, match="full"):
+        failing.close()  # an open file would be a ResourceWarning, which is an error
+
+
+def test_an_item_is_looked_for_in_html_alone(store: Store) -> None:
+    """Its value may stand in the source alone: next to fingerprints it would say nothing."""
+    read = Fingerprinter().fingerprint(ARTICLE, "http://a.example/1")
+    with pytest.raises(TypeError, match="give that as HTML"):
+        judge(store).judge("http://a.example/1", read, {"sku": "FR-1001"})
+    assert judge(store).judge("http://a.example/1", read, NOTHING).reason == "new"
 
 
 def test_a_judge_says_of_html_that_is_no_page_what_is_wrong(store: Store) -> None:
