@@ -40,6 +40,7 @@ _DATELINE = re.compile(
 _DATELINES = 3  # sentences at the begin of a text
 # Alone at an end, as between a byline and the text.
 _PARTING = re.compile(r"^(?:[-|•·] )+|(?<! [-|•·])(?: [-|•·])+$")
+_NAME_CHARS = 200  # of a value: thousands may be below one long key
 ROW_CHARS = 150  # of a row in words: a link and a title
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_ASKED = 20  # sentences, of which each may be looked for in megabytes
@@ -202,7 +203,8 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
                 )
                 todo += reversed([(name, *each) for each in zip(places, parts, strict=True)])
         elif (held := _fields_of(value)) is not None:
-            todo += [(f"{name}.{key}", place, held[key]) for key in [*held][:_MOST_NODES]]
+            keys = [*held][:_MOST_NODES]
+            todo += [(f"{name}.{key}"[:_NAME_CHARS], place, held[key]) for key in keys]
         elif text := _text_of(value).strip():
             yield name, text, place
 

@@ -1734,6 +1734,33 @@ def test_an_index_of_words_takes_eight_bytes_for_each() -> None:
     assert kept < 2_500_000
 
 
+def test_values_below_one_long_key_take_little_memory() -> None:
+    held = {"k" * 20_000: dict.fromkeys(map(str, range(10_000)), "value")}
+    tracemalloc.start()
+    with_values(Source(page(), A), {"data": held}, Options())
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 20_000_000
+
+
+ENDLESS = f"&#{'1' * 4_301};"  # of more digits than Python makes an int of
+
+
+@pytest.mark.parametrize("beside", [f"<!-- {ENDLESS} -->", f"<p>{ENDLESS}", f"<p title={ENDLESS}>"])
+def test_an_endless_reference_hides_no_value(beside: str) -> None:
+    first, other = (f"<p>Size {size}{beside}" for size in (41, 42))
+    assert second((first, {"size": 41}), (other, {"size": 42})).rejected_by == "fields"
+    assert second((first, {"size": 41}), (first, {"size": 41})).dropped
+    with Judge() as judge:
+        assert judge.judge(A, text=f"&lt;/p&gt; {ENDLESS} {SHOE}").reason == "new"
+
+
+def test_a_link_whose_host_looks_like_a_session_counts_by_its_path() -> None:
+    links = [f"http://[v1.a;sid=]/boots/{name}" for name in ("red", "blue")]
+    one, two = ((f"<a href='{link}'>x</a>", {"link": link}) for link in links)
+    assert second(one, two).rejected_by == "fields"
+
+
 @pytest.mark.parametrize("row", ["boot {} of the list", "表中第{}双靴子的编号与颜色"])
 def test_the_words_of_a_long_list_are_found_by_an_index(row: str) -> None:
     """Else each of thousands of rows is looked for in all of the page."""

@@ -1,6 +1,7 @@
 """The bytes of a page in, its text or UTF-8 out; binary data is refused."""
 
 import codecs
+import html
 import re
 import unicodedata
 from collections import Counter
@@ -37,6 +38,8 @@ _NO_CHARSETS = {
     *("base64", "bz2", "hex", "idna", "punycode", "quopri", "raw-unicode-escape", "rot-13"),
     *("undefined", "unicode-escape", "utf-16", "utf-16-be", "utf-16-le", "uu", "zlib"),
 }
+# Of more digits than an int is made of (4,300); no character has such a number.
+_ENDLESS = re.compile(r"&#\d{1000,};?")
 _MAX_CUT = 60  # bytes of characters that ten parts of a page may begin and end in
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -238,3 +241,8 @@ def _weight(character: str, letters: str) -> int:
     if character in _SIGNS or lower in letters:
         return _SIGN
     return _NONE if character == "\ufffd" or unicodedata.category(character) == "Cc" else _OTHER
+
+
+def unescaped(text: str) -> str:
+    """The text with the characters that its references stand for, see `html.unescape`."""
+    return html.unescape(_ENDLESS.sub("\ufffd", text)) if "&" in text else text

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import unescape
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -22,7 +21,7 @@ from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
-from simhash_pipeline.page.decode import without_line_ends
+from simhash_pipeline.page.decode import unescaped, without_line_ends
 from simhash_pipeline.page.folding import STOPS, folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows, hashed
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
@@ -274,7 +273,7 @@ class Fingerprinter:
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
         if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
-            text = unescape(text)
+            text = unescaped(text)
         if "<" not in text or not _TAG.search(text):
             if text.isascii():
                 return text
