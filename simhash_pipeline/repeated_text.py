@@ -11,7 +11,6 @@ longer repeated counts again. Fingerprints never depend on any of it.
 What scraped texts of copies repeat is learnt likewise, by the sites of both: see `copies_on`.
 """
 
-import re
 from array import array
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +30,7 @@ from simhash_pipeline.errors import START_OVER, StoreDamaged
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.titles import WORD, WORD_BITS, word_blocks, words_of
+from simhash_pipeline.page.titles import PART_BREAK, WORD, WORD_BITS, word_blocks, words_of
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, visible_text
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.verdict import Verdict
@@ -55,9 +54,6 @@ _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
 _COPY_SIMILARITY = 0.9  # a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
-
-# A hyphen or colon within words separates nothing.
-_TITLE_BREAK = re.compile(r"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*)")
 
 # A host's templates as a store has them: (structure, pages, counts) of each, as MessagePack.
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 16)]
@@ -129,7 +125,7 @@ def _is_repeated(line: str, template: Template) -> bool:
 def _own_title(title: str, template: Template) -> str:
     """From the first to the last part that has a word of its own: "Fog bells | The Post"."""
     # One blank each: else a run of them takes quadratic time. Every other part is a separator.
-    parts = _TITLE_BREAK.split(" ".join(title.split()))
+    parts = PART_BREAK.split(" ".join(title.split()))
     own = [
         place
         for place in range(0, len(parts), 2)

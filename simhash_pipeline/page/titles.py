@@ -42,6 +42,7 @@ from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.folding import is_pieced, lower
 from simhash_pipeline.page.folding import words_of as _words_in
+from simhash_pipeline.page.han import HAN
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
 MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
@@ -59,6 +60,9 @@ _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manua
 _SIGNS = "-|/"  # part a title's parts; where one begins it, it is the name
 _SIGN = re.compile(rf"[{_SIGNS}]+(?!\S)")
 _AGAIN = "\0"  # behind a word: it stands once more
+_OF_CODE = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:_+[a-z0-9]+)+(?![a-z0-9])")
+# What parts a title's parts: no hyphen or colon within words, but for one beside a Chinese sign.
+PART_BREAK = re.compile(rf"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*|(?<=[{HAN}])[_-]+|[_-]+(?=[{HAN}]))")
 _DIGITS, _NO_LETTERS = re.compile(r"\d+"), re.compile(r"[\W\d_]+")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
@@ -231,12 +235,13 @@ def name_of(
 
 @lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test
 def words_of(title: str) -> tuple[str, ...]:
-    """The words of a title, folded, and each once more if it stands twice."""
+    """The words of a title, folded, and each once more if it stands twice; `of_code` whole, too."""
     said = _SECTION_NUMBER.sub("", title.strip(), count=1) if title[:1].isdigit() else title.strip()
     sign = _SIGN.match(said)
     words: dict[str, None] = {} if sign is None else {sign[0]: None}
     for word in _words_in(said):
         words.setdefault(word + _AGAIN if word in words else word)
+    words |= dict.fromkeys(_OF_CODE.findall(lower(said)) if "_" in said else ())
     return tuple(words)[:MAX_WORDS]
 
 
@@ -331,9 +336,9 @@ def name_two_things(
 ) -> bool:
     """Whether each page's name has a word that the other lacks.
 
-    `repeated` are the blocks of words that the titles of their templates repeat: no names. In one
-    template of a site the headings of two equal titles are the titles. Titles of two forms, in two
-    templates or on two sites, may be two headlines of one story.
+    `repeated` are the blocks of words that the titles of their templates repeat: see
+    `_of_template`. In one template of a site the headings of two equal titles are the titles.
+    Titles of two forms, in two templates or on two sites, may be two headlines of one story.
     """
     is_equal = page.title == other.title
     if is_equal and (not (in_one_template and page.title) or page.heading == other.heading):
@@ -403,10 +408,10 @@ def share_a_notice(page: Titled, other: Titled) -> bool:
 def _own_places(page: Titled, other: Titled, repeated: AbstractSet[int]) -> set[tuple[int, int]]:
     """Where words stand that the other's title and heading lack: `_BESIDE` or 0, and the hash."""
     words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
-    found = set()
+    found, site = set(), _of_template(page, repeated) if repeated else ()
     for number, before in _PLACE.iter_unpack(page.title_places or b""):
         word = words[number & ~_BESIDE]
-        if word not in others and _block(word) not in repeated:
+        if word not in others and word not in site:
             found.add((number & _BESIDE, before))
     return found
 
@@ -435,7 +440,29 @@ def _lacking(
     if not in_heading:
         name = name.intersection(words_of(other.title[:TITLE_CHARS]))
     lacking = name.difference(title_words(page.title, page.heading))
-    return {word for word in lacking if _block(word) not in repeated}
+    return lacking - _of_template(other, repeated) if lacking and repeated else lacking
+
+
+def _of_template(page: Titled, repeated: AbstractSet[int]) -> set[str]:
+    """The words that name no page, as its template repeats a whole part of its titles.
+
+    In `bell.Bronze.ring` a word that a section's titles repeat is part of the page's name.
+    """
+    site, own = set[str](), set[str]()
+    for words in (*_parts_of(page.title[:TITLE_CHARS]), words_of(page.heading)):
+        is_repeated = all(_block(word.rstrip(_AGAIN)) in repeated for word in words)
+        (site if is_repeated else own).update(words)
+    return site - own
+
+
+@lru_cache(maxsize=512)
+def _parts_of(title: str) -> list[list[str]]:
+    """The words of a title by its parts, as `words_of` has them."""
+    parts, before = [], set[str]()
+    for part in map(words_of, PART_BREAK.split(title)[::2]):
+        parts.append([word + _AGAIN if word in before else word for word in part])
+        before.update(part)
+    return parts
 
 
 def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict
-from simhash_pipeline.page.titles import SAID, name_two_things, share_a_notice, words_of
+from simhash_pipeline.page.titles import (
+    SAID,
+    WORD_BITS,
+    name_two_things,
+    share_a_notice,
+    word_blocks,
+    words_of,
+)
 from tests.crawl.trap_site import prose
 
 TEXT = prose("a text on all pages")
@@ -148,6 +155,26 @@ def test_what_a_template_s_titles_repeat_is_no_page_s_name() -> None:
                 found.append(judge.judge(url, release(number, f"chapter{n}")))
     assert [verdict.dropped for verdict in found[:40]] == [False] * 40
     assert sum(verdict.dropped for verdict in found[40:]) >= 25
+
+
+@pytest.mark.parametrize("title", ["bell.{}.ring — Harbour 3.1 manual", "小红{}的钟_海港日报"])
+def test_a_part_of_a_title_is_a_name_as_a_whole(title: str) -> None:
+    """Of one section after the other, a word is in most of the last titles."""
+    one, other = (page(title.format(word)) for word in ("bronze", "iron"))
+    words = ("bell", "bronze", "iron", "harbour", "3.1", "manual", "海港", "港日", "日报")
+    repeated = frozenset(block & WORD_BITS for block in word_blocks(words))
+    assert name_two_things(one, other, in_one_template=True, repeated=repeated)
+    old, new = (page(f"Ring{end}") for end in (" | Bell 1.2", " | Bell 1.3"))
+    repeated = frozenset(block & WORD_BITS for block in word_blocks(("bell", "1.2", "1.3")))
+    assert name_two_things(old, new, in_one_template=True) > name_two_things(
+        old, new, in_one_template=True, repeated=repeated
+    )
+
+
+def test_a_name_in_code_is_one_word() -> None:
+    one, other = (page(f"{name} — Harbour") for name in ("FOG_BELL", "FOG_BELL_RING"))
+    assert name_two(one, other)
+    assert words_of("Fog_bell of 小红_sea") == ("fog", "bell", "of", "小红", "sea", "fog_bell")
 
 
 def test_a_word_in_half_of_the_titles_is_a_name() -> None:

@@ -256,6 +256,34 @@ def releases(lang: str, template: int) -> Made:
     return made
 
 
+def members(lang: str, template: int) -> Made:
+    """A reference, class by class, of which each class says the same of its methods."""
+    words, made = _words("members", lang, template), Made()
+    manual, classes = words.name(2), words.name(4).split(" ")
+    if lang == "zh":
+        classes = [words.name(1) for _ in range(4)]
+    methods = [(words.name(1), words.prose(150)) for _ in range(_CHAPTERS)]
+    for kind in classes:
+        for number, (method, text) in enumerate(methods):
+            name, url = f"{kind}.{method}", f"http://{lang}{template}-example.org/{kind}.{number}"
+            page = _page(words, manual, Said(name, name, []), f"{kind} {text}", url)
+            made.add(page, None if kind == classes[0] else False)
+    return made
+
+
+def code_names(lang: str, template: int) -> Made:
+    """Things whose names in code are the same but for a word: fog_bell, fog_bell_ring."""
+    words, made = _words("code", "en", template), Made()
+    manual = Words(lang, template, words.chance).name(2)
+    for number in range(_PAGES):
+        parts, text = words.name(3).lower().split(" "), words.prose(150)
+        for size in (2, 3):
+            name = "_".join(parts[:size])
+            url = f"http://{lang}{template}-example.org/{number}/{size}"
+            made.add(_page(words, manual, Said(name, name, []), text, url), False)
+    return made
+
+
 def many_copies(lang: str, template: int) -> Made:
     """A story at many addresses of its site."""
     words, made = _words("copies", lang, template), Made()
@@ -299,6 +327,8 @@ def _measures() -> Sequence[tuple[str, float | None, Sequence[Made]]]:
         "error pages that name their address: found": (0.95, error_pages),
         "variants after their maker's page on another host: kept": (0.95, family),
         "a manual in two releases, one host: found": (0.95, releases),
+        "a reference of classes whose methods are alike: kept": (0.95, members),
+        "names in code that differ in a word: kept": (0.95, code_names),
         "a story at sixty addresses of its site: found": (1.0, many_copies),
     }
     return [

@@ -82,6 +82,11 @@ RULES: Mapping[str, tuple[str, object]] = {
     "headlines that differ in numbers": ("numbers_differ", _no),
     "a text that is known under two names": ("Pair.names_differ", _no),
     "what a template's titles repeat is no name": ("Pair.repeated_words", lambda *_: NO_BLOCKS),
+    "a part of a title is its name, or the site's": (
+        "_parts_of",
+        lambda title: [[word] for word in titles.words_of(title)],
+    ),
+    "names in code are whole words": ("_OF_CODE", re.compile("(?!)")),
     "the page-specific texts are alike": ("Pair.specific_texts_differ", _no),
     "half of the main texts in two templates": ("MIN_MAIN_SIMILARITY", 1.0),
     "0.95 of texts whose template isn't known": ("Pair._are_unknown_texts", _no),
