@@ -264,8 +264,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
         is_page = value not in item.carried or are_pages or not on_page.path_of(value)
-        is_here = seen.is_own_address(value) or on_page.is_of_the_crawl(value)
-        return plain if is_page and not is_here else ""
+        says_nothing = seen.is_own_address(value) or on_page.is_of_the_crawl(value)
+        return plain if is_page and not says_nothing else ""
 
     for name, value, place in pairs:
         spelled = on_page.folded_text(value)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from simhash_pipeline import item_values, items
 from simhash_pipeline.answers import AnsweredPairs
@@ -32,8 +32,20 @@ from simhash_pipeline.urls import address_of, is_declared, is_one_visit, page_ke
 from simhash_pipeline.verdict import Neighbour, Reason, Verdict, verdict_of
 
 Names = Mapping[int, str]  # fields, by the byte that stands for each in an item's values
+# What a stored page near the one that is judged is to it.
+What = Literal[
+    "twin",  # the page is a copy of it
+    "may go",  # the page is a copy of it, or of a row to come, but its item isn't out for good yet
+    "gives way",  # the page is where it declares to be, and takes its place: by KEEP
+    "older",  # the page said something else before, and it was stored by then
+    "near miss",  # a test tells them apart
+]
 # Why a page is kept that has no twin, by what its neighbour is; the first of these that was found.
-_REASONS_TO_KEEP = {"gives way": "canonical", "older": "changed", "near miss": "near miss"}
+_REASONS_TO_KEEP: dict[What, Reason] = {
+    "gives way": "canonical",
+    "older": "changed",
+    "near miss": "near miss",
+}
 # This many near pages are looked at, however many a stranger made alike: some 10 ms.
 _MAX_COMPARED = 200
 
@@ -144,10 +156,9 @@ class Judge(AbstractContextManager["Judge"]):
             # A list that has changed may have moved these rows to its next page.
             self._put_rows(verdict, page.item_values, ())
         if verdict.gives_values and page.item_values is not None:
-            if verdict.reason == "unchanged":
-                self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
-            else:
-                self._note_row(page, item_values.row_of(page.item_values))
+            self._store.put_values(page.namespace, page.url, page.item_values, page.row_keys)
+        if verdict.moves_row and page.item_values is not None:
+            self._note_row(page, item_values.row_of(page.item_values))
         if verdict.new_sentences is not None:
             self.repeated_text.learn_copy(page.site, site_of(verdict.twin_key or ""), verdict)
         if blocks and teaches_repeated_text(verdict):
@@ -233,7 +244,7 @@ class _Case:
         page, previous, originals = self._page, self._previous, self._originals()
         if previous and not originals and self._pair(previous).is_unchanged():
             return Action.RENEW, self._unchanged(previous)
-        found: dict[str, Neighbour] = {}
+        found: dict[What, Neighbour] = {}
         edited = None if originals else self._edited()
         for neighbour in chain(originals, () if edited else self._neighbours()):
             found.setdefault(what := self._what_is(neighbour), neighbour)
@@ -242,15 +253,15 @@ class _Case:
         if twin := found.get("twin") or found.get("may go"):
             is_sure = "twin" in found
             twin = Neighbour(twin.page, twin.reason)
-            notes_row = is_sure and page.row_keys is not None and self._came_before(twin.page)
-            verdict = self._near(
-                twin, dropped=True, provisional=not is_sure, gives_values=notes_row
+            moves_row = is_sure and page.row_keys is not None and self._came_before(twin.page)
+            verdict = self._verdict_near(
+                twin, dropped=True, provisional=not is_sure, moves_row=moves_row
             )
             forgets = is_sure and previous and not item_values.is_row(page.item_values)
             return Action.FORGET if forgets else Action.SKIP, verdict
         verdict = verdict_of(page, "new" if page.content is not None else "thin")
         if why := next(filter(found.get, _REASONS_TO_KEEP), None):
-            verdict = self._near(found[why], reason=_REASONS_TO_KEEP[why])
+            verdict = self._verdict_near(found[why], reason=_REASONS_TO_KEEP[why])
         if before := edited or (previous if verdict.reason != "canonical" else None):
             verdict = replace(verdict, reason="changed", changed=self._changes(before))
         elif why == "older":  # no more is known of what it said then
@@ -295,8 +306,10 @@ class _Case:
     def _edited(self) -> StoredPage | None:
         """A known page that says something else: that comes out, though another says it too.
 
-        Known is also what an earlier run met at an address that differs in tracking alone. What is
-        stored of such an address since, or was dropped since, has come out.
+        It has its template still, and a value of its item has changed, or it is known at another
+        address, too, that differs in tracking alone. Of a page that is not known itself, an earlier
+        run met all of these. What is stored of such an address since, or was dropped since, has
+        come out; and so has what a copy says that came back in this run. Lists have rows instead.
         """
         page, previous = self._page, self._previous
         if any(item_values.is_row(one.item_values) for one in (page, previous) if one):
@@ -341,8 +354,7 @@ class _Case:
         found = {self._names.get(name, gone) for name in pair.changed_values()}
         return tuple(sorted(found)) or pair.changed_texts()
 
-    def _what_is(self, neighbour: Neighbour) -> str:
-        """A twin; "may go": its item isn't out; "older": of before an edit; or a near miss."""
+    def _what_is(self, neighbour: Neighbour) -> What:
         page, other, by = self._page, neighbour.page, neighbour.rejected_by
         if by is not None:
             waits = by == "fields" and item_values.has(page.item_values, item_values.WAITS)
@@ -355,7 +367,7 @@ class _Case:
                 return "older"
         return "may go" if self._view.is_unconfirmed(other) else "twin"
 
-    def _near(self, neighbour: Neighbour, **more: Any) -> Verdict:
+    def _verdict_near(self, neighbour: Neighbour, **more: Any) -> Verdict:
         """That on a page near a stored one, with the test that tells them apart, if one does."""
         by, pair = neighbour.rejected_by, self._pair(neighbour.compared or neighbour.page)
         fields = {"reason": neighbour.reason, "rejected_by": by, "similarity": pair.similarity()}
@@ -387,8 +399,9 @@ class _Case:
     def _neighbours(self) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
 
-        Pages of another name come last, as all that is near must be known for them: a text that
-        stands on pages about two things, such as a shell or a notice, says nothing of a third one.
+        First those of its row, which stands for all of it: no test follows. Pages of another name
+        come last, as all that is near must be known for them: a text that stands on pages about two
+        things, such as a shell or a notice, says nothing of a third one.
         """
         yield from (Neighbour(other, "item") for other in self._with_this_row())
         page, second_look = self._page, self._options.second_look

@@ -1,6 +1,7 @@
 """What a copy is: two stored pages and what their templates repeat in, what tells them apart out.
 
-No store, no clock, no other page: the judge finds the candidates, and asks here about each.
+No store, no clock, no third page: the judge finds the candidates, and asks here about each. What
+their sites repeat is asked for where a test needs it.
 """
 
 from __future__ import annotations

@@ -72,9 +72,10 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
-    # Whether the known page has from now on values that it was stored without: its item's, or a row
-    # that an earlier run met on its twin
+    # Whether the known page, which was stored without an item, has the values of this one by now
     gives_values: bool = field(default=False, compare=False)
+    # Whether its row, which an earlier run met on its twin, is this known page's by now
+    moves_row: bool = field(default=False, compare=False)
     # The canonical URLs, by which stores know the pages.
     key: str = field(default="", compare=False)
     twin_key: str | None = field(default=None, compare=False)

@@ -118,9 +118,9 @@ class Blocks:
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, name))
-            names = (element.get("role", ""), name, element.get("id", ""))
-            if (any(names) or tag in TAG_HINTS) and (
-                hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in names])
+            said = (element.get("role", ""), name, element.get("id", ""))
+            if (any(said) or tag in TAG_HINTS) and (
+                hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in said])
             ):
                 self.hints.append((start, len(self.texts), hint))
 

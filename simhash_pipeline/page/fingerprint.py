@@ -187,8 +187,7 @@ class Fingerprinter:
         A text with tags in it, as APIs and feeds give it, is read as HTML, all of it.
         """
         text = self._without_markup(text)
-        read = first_of_text(text, self._options.max_page_bytes)
-        blocks = Blocks(sentences(read))
+        blocks = Blocks(sentences(first_of_text(text, self._options.max_page_bytes)))
         is_main = [True] * len(blocks.texts)
         return self._of_text(text, blocks, is_main, title=title, url=url)
 
@@ -203,8 +202,8 @@ class Fingerprinter:
         page: Page | None = None,
     ) -> PageFingerprint:
         """`is_main` says which of the blocks, the hidden ones last, are the text of the page."""
-        read = first_of_text(text, self._options.max_page_bytes)
-        content, sketch, tokens = self._of_tokens(read)
+        taken = first_of_text(text, self._options.max_page_bytes)
+        content, sketch, tokens = self._of_tokens(taken)
         texts = blocks.texts + blocks.hidden
         said = spelled_lines(texts)
         utf8 = "\n".join(said).encode("utf-8", "replace")
@@ -213,7 +212,7 @@ class Fingerprinter:
         sample, sampled_blocks = visible_text(utf8, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         is_short = url and tokens <= MAX_TOKENS
-        pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
+        pattern = error_pattern_of(title, f"{taken}\n{left_out}", url or "") if is_short else None
         # The title of a text is its own, without its site's name.
         heads = spelled_lines(titles.headings(blocks, title) if page is not None else [title])
         line = "" if heads else titles.first_line(blocks, is_main, said)
@@ -230,7 +229,7 @@ class Fingerprinter:
             content=content,
             structure=None if page is None else page.structure,
             sketch=sketch,
-            text=read,
+            text=taken,
             title=title,
             tokens=tokens,
             article=article,
@@ -247,7 +246,7 @@ class Fingerprinter:
             title_places=places,
             codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
-            cut=len(read) < len(text) or (page is not None and page.cut),
+            cut=len(taken) < len(text) or (page is not None and page.cut),
             unread=unread,
         )
 
