@@ -1,12 +1,9 @@
-"""What a run holds in memory: its own verdicts, and texts and visits on their way to the store."""
+"""What a run holds in memory: its own verdicts, and visits on their way to the store."""
 
-import time
 from math import inf
 
 from simhash_pipeline.item_values import WAITS, has, is_row, names_itself, row_of, say_more
-from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.page.source import ItemValues
-from simhash_pipeline.stores.contract import PageText, Store, StoredPage, View, Visit, visit_key
+from simhash_pipeline.stores.contract import StoredPage, View, Visit, visit_key
 from simhash_pipeline.twins import says_the_same, what_it_says
 from simhash_pipeline.urls import site_of
 from simhash_pipeline.verdict import Verdict
@@ -14,10 +11,6 @@ from simhash_pipeline.verdict import Verdict
 _MANY_VISITS = 1_000  # are written together: a killed crawl may lose these
 _MAX_ROWS = 500_000  # of which it is remembered that they came out: some 40 MB
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
-# Texts that are written together: a killed crawl may lose these, and they are held in memory.
-MANY_TEXTS = 100
-MANY_CHARACTERS = 1_000_000
-MOST_VALUES, VALUE_CHARS = 50, 100  # of an item: the report and `explain` show them
 
 Key = tuple[str, str]  # namespace, canonical URL
 
@@ -130,43 +123,3 @@ class RunMemory:
         if len(self._first_copies) >= _MAX_COPIES:
             del self._first_copies[next(iter(self._first_copies))]
         self._first_copies.setdefault((page.namespace, page.site, twin_key), page)
-
-
-class TextBuffer:
-    """Holds texts until they are worth a transaction."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
-        self._characters = 0
-
-    def add(self, verdict: Verdict, page: PageFingerprint, item: ItemValues | None) -> None:
-        self._texts[verdict.namespace, verdict.key] = PageText(
-            namespace=verdict.namespace,
-            url=verdict.key,
-            title=page.title,
-            text=page.text,
-            kept_at=time.time(),
-            left_out=page.left_out,
-            item="" if item is None else "\n".join(map(_line, item.pairs[:MOST_VALUES])),
-        )
-        self._characters += len(page.text) + len(page.left_out)
-
-    def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.key), None)
-
-    def write_many(self) -> None:
-        """Write the texts if they are worth a transaction; StoreError as for any write."""
-        if len(self._texts) >= MANY_TEXTS or self._characters >= MANY_CHARACTERS:
-            self.write()
-
-    def write(self) -> None:
-        if self._texts:
-            self._store.keep_texts(self._texts.values())
-        self._texts.clear()
-        self._characters = 0
-
-
-def _line(pair: tuple[str, str, str]) -> str:
-    name, value, _ = pair
-    return ": ".join(" ".join(text[:VALUE_CHARS].split()) for text in (name, value.lstrip("\0")))

@@ -41,6 +41,7 @@ ROOMS = {
     "candidates": {"options", "stores", "twins", "verdict"},
     "verdict": {"page", "stores"},
     "run_memory": {"item_values", "page", "stores", "twins", "urls", "verdict"},
+    "kept_texts": {"page", "stores", "verdict"},
     "judge": ENGINE - {"drop_log"}
     | {"answers", "candidates", "repeated_text", "run_memory", "specific_text", "verdict"},
     "deduped": {"errors", "items", "judge", "options", "page", "verdict"},
@@ -48,10 +49,10 @@ ROOMS = {
     "terminal": set(),
     "review": ENGINE | {"repeated_text"},
     "archive": ENGINE | {"repeated_text", "terminal"},
-    "crawl": ENGINE | {"native", "run_memory", "terminal"},
+    "crawl": ENGINE | {"native", "kept_texts", "terminal"},
     "cli": ENGINE
     | {"answers", "archive", "crawl", "deduped", "repeated_text", "index", "native", "review"}
-    | {"run_memory", "terminal", "url_rules"},
+    | {"kept_texts", "terminal", "url_rules"},
     "url_rules": {"urls"},
 }
 # Libraries that only one place may import.

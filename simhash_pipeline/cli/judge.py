@@ -21,10 +21,10 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import ArchiveError, DropLogError, PageError, StoreError
 from simhash_pipeline.items import said_by
 from simhash_pipeline.judge import Judge
+from simhash_pipeline.kept_texts import TextBuffer
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.reader import Readers
-from simhash_pipeline.run_memory import TextBuffer
 from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.terminal import Grid, Line

@@ -22,12 +22,12 @@ from simhash_pipeline.errors import StoreError
 from simhash_pipeline.item_values import ROW, WAITS, Said, has
 from simhash_pipeline.items import in_words, said_by
 from simhash_pipeline.judge import Judge
+from simhash_pipeline.kept_texts import TextBuffer
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.run_memory import TextBuffer
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.verdict import Verdict
 
