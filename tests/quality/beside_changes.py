@@ -19,7 +19,10 @@ from random import Random
 from lxml import etree
 from lxml.etree import _Element
 
-from simhash_pipeline import Judge, PageError, PageFingerprint, open_store
+from simhash_pipeline import Judge, Options, PageError, PageFingerprint, open_store
+from simhash_pipeline.item_values import NOTHING, Said
+from simhash_pipeline.items import said_by, with_values
+from simhash_pipeline.page.source import Source
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,
@@ -219,12 +222,19 @@ def _is_found(
     with open_store("memory:") as store:
         judge = Judge(store)
         list(_judged(judge, siblings, with_items=item is not None))
-        judge.judge(_ARTICLE, own, item)
-        return judge.judge(address, copied, item).dropped
+        judge.judge(_ARTICLE, own, _said(own, _ARTICLE, item))
+        return judge.judge(address, copied, _said(copied, address, item)).dropped
 
 
 def _judged(judge: Judge, siblings: Sequence[_Sibling], *, with_items: bool) -> Iterator[bool]:
     """Whether each is kept."""
     for number, (page, item) in enumerate(siblings):
         url = f"http://a.example/sibling-{number}"
-        yield not judge.judge(url, page, item if with_items else None).dropped
+        yield not judge.judge(url, page, _said(page, url, item if with_items else None)).dropped
+
+
+def _said(page: PageFingerprint, url: str, item: dict[str, str] | None) -> Said:
+    """What an item says whose values are visible, so that the page's source adds nothing."""
+    if item is None:
+        return NOTHING
+    return said_by(page, with_values(Source("", url), item, Options()))
