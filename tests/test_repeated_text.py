@@ -1,5 +1,6 @@
 """What pages of a template repeat is left out of comparisons, and nobody can plant it."""
 
+import weakref
 from array import array
 from collections.abc import Iterable
 from random import Random
@@ -52,6 +53,7 @@ class Recent:
 
     def __init__(self, known: Template = UNKNOWN, max_pages: int = 1_000) -> None:
         self.store = open_store("memory:")
+        weakref.finalize(self, self.store.close)
         if known is not UNKNOWN:
             self.store.put_repeated_text(*HOST, with_template(b"", known))
         self.text = RepeatedText(self.store, max_pages)

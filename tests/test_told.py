@@ -213,7 +213,8 @@ def test_the_pairs_that_were_met_are_counted(tmp_path: Path) -> None:
         for url, page in ((A, SHOE), (B, OTHER), (f"{A}/3", SHOE)):
             again.judge(url, page)
         assert again.answers.counts == (3, 2)
-    assert Judge().answers.counts == (0, 0)
+    with Judge() as judge:
+        assert judge.answers.counts == (0, 0)
 
 
 def test_pairs_answered_copy_are_twins_however_far_they_are(tmp_path: Path) -> None:
