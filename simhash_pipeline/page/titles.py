@@ -354,8 +354,12 @@ def numbers_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = fro
     """Whether each name has numbers that the other lacks, and no other word: two releases.
 
     In another notation they are the same: 3:2 and 3-2, 1,000 and 1000, 28.11.2026 and 2026-11-28.
+    A word that titles repeat is none here: "Harbour Q3" and "Bell Q4" of two sites.
     """
-    mine, its = (sorted(_lacking(*pair, repeated)) for pair in ((other, page), (page, other)))
+    mine, its = (
+        sorted(word for word in _lacking(*pair, frozenset()) if _block(word) not in repeated)
+        for pair in ((other, page), (page, other))
+    )
     if not (mine and its and all(map(_DIGITS.search, mine + its))):
         return False
     letters = [sorted(_NO_LETTERS.sub("", word) for word in words) for words in (mine, its)]

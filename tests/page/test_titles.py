@@ -9,6 +9,7 @@ from simhash_pipeline.page.titles import (
     SAID,
     WORD_BITS,
     name_two_things,
+    numbers_differ,
     share_a_notice,
     word_blocks,
     words_of,
@@ -169,6 +170,13 @@ def test_a_part_of_a_title_is_a_name_as_a_whole(title: str) -> None:
     assert name_two_things(old, new, in_one_template=True) > name_two_things(
         old, new, in_one_template=True, repeated=repeated
     )
+
+
+def test_numbers_differ_whatever_words_two_sites_repeat() -> None:
+    one, other = page("Harbour Q3"), page("Bell Q4")
+    repeated = frozenset(block & WORD_BITS for block in word_blocks(("harbour", "bell")))
+    assert numbers_differ(one, other, repeated)
+    assert not numbers_differ(one, other)
 
 
 def test_a_name_in_code_is_one_word() -> None:
