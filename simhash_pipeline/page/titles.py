@@ -403,8 +403,7 @@ def share_a_notice(page: Titled, other: Titled) -> bool:
         return False
     mine, its = _long_name(page), _long_name(other)
     shared = [word for word in mine if word in its]
-    if len(shared) == 1 and is_pieced(shared[0]):
-        # A piece of two or three letters may be a particle's, or a suffix's: ask the whole titles.
+    if len(shared) == 1:  # it may be a preposition, or a suffix: ask the whole titles
         mine, its = (_long_words(words_of(one.title[:TITLE_CHARS])) for one in (page, other))
     return not _share_half(mine, its)
 

@@ -76,6 +76,12 @@ def test_a_suffix_in_two_titles_and_a_text_is_no_name() -> None:
     assert share_a_notice(*(page(title, text=text) for title in titles))
 
 
+def test_a_preposition_in_two_titles_and_a_text_is_no_name() -> None:
+    text = f"{TEXT} They looked against the light."
+    titles = ("Miners vote against longer shifts", "Bakers protest against flour prices")
+    assert share_a_notice(*(page(title, text=text) for title in titles))
+
+
 def test_a_name_of_one_piece_is_the_name() -> None:
     """Such as 補完 in two releases of a manual."""
     titles = (f"7.20.2. 補完 — Groonga v{release}" for release in ("10.1.1", "13.0.0"))
