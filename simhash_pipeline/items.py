@@ -21,7 +21,7 @@ from heapq import nlargest
 from itertools import chain, count
 from typing import Any, NamedTuple
 
-from simhash_pipeline import item_values, on_page
+from simhash_pipeline import item_values, notation, on_page
 from simhash_pipeline.bits import hash_of
 from simhash_pipeline.item_values import NOTHING, Mark, Said, marked, packed_value
 from simhash_pipeline.options import Options
@@ -131,7 +131,7 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
                 added.update(flat for flat, *_ in values)
     if len(found) > _MOST_VALUES:  # one for the rest
         rest = (each for each in found[_MOST_VALUES:] if not _is_one_of(_CRAWLS, each[0]))
-        said = repr([each for each in rest if not on_page.is_of_the_crawl(each[1])])
+        said = repr([each for each in rest if not notation.is_of_the_crawl(each[1])])
         found[_MOST_VALUES:] = [("further values", f"{_UNSEEN}{hash_of(said).hex()}", "")]
     held = ItemValues(tuple(found), is_named=is_named, added=frozenset(added))
     return source._replace(item=held)
@@ -165,7 +165,7 @@ def in_words(source: Source) -> str:
     """A row's first values, by which a person knows it; its page's address and times aren't."""
     pairs = () if source.item is None else source.item.pairs
     texts = (text for _, text, _ in pairs if text[0] != _UNSEEN and text != source.url)
-    words = ", ".join(text for text in texts if not on_page.is_of_the_crawl(text))
+    words = ", ".join(text for text in texts if not notation.is_of_the_crawl(text))
     return " ".join(words.split())[:ROW_CHARS]
 
 
@@ -263,8 +263,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
 
     def brought(value: str, plain: str, *, are_pages: bool = False) -> str:
         """What counts of a value from elsewhere; addresses in a request are mostly of lists."""
-        is_page = value not in item.carried or are_pages or not on_page.path_of(value)
-        says_nothing = seen.is_own_address(value) or on_page.is_of_the_crawl(value)
+        is_page = value not in item.carried or are_pages or not notation.path_of(value)
+        says_nothing = seen.is_own_address(value) or notation.is_of_the_crawl(value)
         return plain if is_page and not says_nothing else ""
 
     for name, value, place in pairs:
@@ -420,8 +420,8 @@ def _unseen(value: _Value, page: on_page.Page) -> str:
 
     A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
     """
-    path = on_page.path_of(value.text)
-    is_no_value = path and not on_page.IMAGE.search(
+    path = notation.path_of(value.text)
+    is_no_value = path and not notation.IMAGE.search(
         path
     )  # an address that was made, or is a list's
     if not value.plain or is_no_value or _is_one_of(_CRAWLS, value.name):
@@ -480,10 +480,10 @@ def _has_words(value: str) -> bool:
 def _row(said: list[_Value], page: on_page.Page) -> bytes:
     """8 bytes of all that counts of a row: see `names_itself`."""
     said = [one._replace(kept="") if one.kept.startswith(_OWN) else one for one in said]
-    is_whole = all(one.kept or not one.plain or on_page.is_of_the_crawl(one.text) for one in said)
+    is_whole = all(one.kept or not one.plain or notation.is_of_the_crawl(one.text) for one in said)
     counted = [one for one in said if one.kept]
     is_named = any(page.links_once(one.text) for one in counted)
-    says = sorted(f"{one.name}\0{on_page.link_of(one.text) or one.kept}" for one in counted)
+    says = sorted(f"{one.name}\0{notation.link_of(one.text) or one.kept}" for one in counted)
     return marked(hash_of("\0".join(says)), item_values.LINKED * (is_whole and is_named))
 
 
@@ -505,14 +505,14 @@ def _packed(
         of_name = by_byte.setdefault(byte, [])
         if kept:
             names[byte] = name
-            of_name.append(on_page.in_one_notation(kept))
+            of_name.append(notation.in_one_notation(kept))
             is_shown = kept[0] != _UNSEEN and len(value) <= MAX_LINE
-            if is_shown and not any(map(on_page.path_of, value.split("\n"))):
+            if is_shown and not any(map(notation.path_of, value.split("\n"))):
                 shown.setdefault(byte, []).append(plain)
     values, in_text = b"", on_page.Text(text.counted)
     for byte, of_name in sorted(by_byte.items()):
         name, said_here = names.get(byte, ""), "".join(of_name)
-        prices = [each for each in of_name if on_page.is_price(each)]
+        prices = [each for each in of_name if notation.is_price(each)]
         digits = sum(map(str.isdigit, said_here))
         is_pay = _is_one_of(_PAY, name) and (digits > 2 or bool(prices))  # no "2 %"
         is_number = _is_one_of(_NUMBERS, name) and digits > 0
@@ -520,12 +520,12 @@ def _packed(
         is_named = (_is_one_of(_OFFERS, name) or is_pay or is_number) and " " not in said_here
         marks = Mark.ASKED * (byte in asked) | Mark.OFFER * (is_named or bool(prices))
         # "Donate 5 €" may be a button's.
-        is_price = any(map(on_page.is_amount, prices)) or _is_one_of(_PRICES, name) or is_pay
+        is_price = any(map(notation.is_amount, prices)) or _is_one_of(_PRICES, name) or is_pay
         if is_price and re.search("[1-9]", said_here):
             told = byte in shown and all(map(in_text.has, shown[byte]))
             marks |= Mark.PRICE | Mark.IN_TEXT * (told and len(prices) == len(of_name))
-        numbers = [*chain.from_iterable(map(on_page.numbers_of, shown.get(byte, ())))]
-        dates = [on_page.is_date(each) for each in shown.get(byte, ())]
+        numbers = [*chain.from_iterable(map(notation.numbers_of, shown.get(byte, ())))]
+        dates = [notation.is_date(each) for each in shown.get(byte, ())]
         marks |= Mark.DATE * (len(dates) == len(of_name) and all(dates))
         packed = _value_of(of_name, marks, numbers) if of_name else bytes(item_values.VALUE_BYTES)
         values += bytes([byte]) + packed
@@ -537,6 +537,6 @@ def _value_of(kept: Sequence[str], marks: int, numbers: Iterable[str]) -> bytes:
     texts = sorted({each.lstrip(_OWN) for each in kept})
     are_unseen = {each[0] for each in kept} == {_UNSEEN}
     are_own = {each[:2] for each in kept} == {_OWN}
-    is_amount = on_page.is_amount(texts[0]) or on_page.is_price(texts[0])
+    is_amount = notation.is_amount(texts[0]) or notation.is_price(texts[0])
     marks |= Mark.UNSEEN * are_unseen | Mark.OWN * are_own | Mark.AMOUNT * is_amount
     return packed_value("\0".join(texts), marks, sorted(numbers))

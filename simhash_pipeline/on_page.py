@@ -8,16 +8,25 @@ the page's own address, or what crawls add: times of today, digests, UUIDs.
 from __future__ import annotations
 
 import re
-import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import datetime
 from functools import cached_property, lru_cache
 from itertools import islice
 from urllib.parse import unquote, urlsplit
 from zlib import crc32
 
+from simhash_pipeline.notation import (
+    DIGITS,
+    IMAGE,
+    JOINTS,
+    bare_number,
+    days_about_now,
+    is_of_the_crawl,
+    link_of,
+    path_of,
+)
 from simhash_pipeline.page.counters import MAX_LINE, is_sentence, without_counters
 from simhash_pipeline.page.decode import unescaped
 from simhash_pipeline.page.fingerprint import PageFingerprint, sentences
@@ -54,7 +63,6 @@ _NAMES_NOTHING = re.compile(
 )
 _MOST_MARKUP = 300  # characters of a value whose attributes say something, too
 _CLOCK_TIME = re.compile(r"(?<!\d)\d{1,2}[:.h]\d\d(?!\d)")
-_DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _ISO_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?", re.IGNORECASE
@@ -65,53 +73,13 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z\d])\d(?:[\d.,']| (?=\d{3}(?!\d)))*"
     r"(?:(?=[cdk]?m[23](?![A-Za-z\d]))|(?![A-Za-z]{5}|[A-Za-z]{0,4}\d))"
 )
-_JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
-_ZEROS = re.compile(r"[.,]00(?!\d)")
-_THOUSANDS = re.compile(r"(?<=\d)[.,'\u2019 ](?=\d{3}(?!\d))")
-# Of a date, by the beginnings of their names: 1 to 12.
-_MONTHS = re.compile(
-    r"(?<![^\W\d_])(?:(jan|ene|gen|янв|oca|sty)|(feb|fév|fev|фев|şub|lut)|(mär|maa|mar|mrt|мар)"
-    r"|(avr|abr|apr|апр|nis|kwi)|(mai|maj|may|mei|mag|май|мая)|(juin|jun|giu|июн|haz|cze)"
-    r"|(juil|jul|lug|июл|tem|lip)|(aoû|ago|aug|авг|ağu|sie)|(sep|set|сен|eyl|wrz)"
-    r"|(oct|okt|ott|out|окт|eki|paź)|(nov|ноя|kas|lis)|(déc|dez|dic|dec|дек|ara|gru))[^\W\d_]*"
-)
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_CLOCK = re.compile(
-    r"(?<!\d)\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:[ap]\.?m\b\.?|z\b|[+-]\d\d:?\d\d)?"
-)
-_DATE_CHARS = 40
-# What else is in one that is no number and no month.
-_OF_DATES = re.compile(
-    r"[\d\s.,/年月日-]+|(?<![^\W\d_])(?:st|nd|rd|th|de|del|of|the|den|der|le|à|at|on|um|uhr|kl|t|gmt|utc"
-    r"|[^\W\d_]+(?:day|tag|di)|mittwoch|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)"
-    r"(?![^\W\d_])"
-)
-_BLANKS = re.compile(r" (?=\d)|(?<=\d) ")
-_DIGITS = re.compile(r"\d+")
-_CODES = {"£": "gbp", "₩": "krw", "kč": "czk", "ft": "huf", "zł": "pln", "r$": "brl"}
-_CODES |= {"€": "eur", "euro": "eur", "euros": "eur", "$": "usd", "us$": "usd", "¥": "jpy"}
-_CODES |= {"円": "jpy", "元": "cny", "rmb": "cny", "₹": "inr", "rs": "inr"}
-_CODES |= {"₽": "rub", "руб": "rub", "рублей": "rub", "yen": "jpy", "евро": "eur"}
-_CODES |= {"dollar": "usd", "dollars": "usd"}
-_CURRENCY = re.compile(
-    r"(?:(?<![^\W\d_])[a-z]{1,3})?\$|[€£¥₹₩₽₺₫₪฿元円원]|(?<![^\W\d_])(?:euros?|eur|usd|gbp|cad|aud|chf|jpy"
-    r"|cny|rmb|inr|krw|rub|руб(?:лей|ля|ль)?|pln|zł|czk|kč|huf|ft|ron|lei|sek|nok|dkk|kr|brl|mxn|idr|rp|rs"
-    r"|dollars?|francs?(?: suisses)?|livres sterling|pounds sterling|yen|евро)(?![^\W\d_])"
-)
-# A number alone or with its currency or unit: €12.50, 12.50 EUR, Rs. 500, R$ 49,90, 40 cm, FR-1001.
-_UNIT = rf"(?:{_CURRENCY.pattern}|[^\W\d_]{{0,4}}[^\w\s]?)"
-_AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}", re.IGNORECASE)
-_FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
-_PRICE_CHARS = 40
 _ROW_CELLS, _ROW_BYTES = 3, 8  # of a table, which stand in no text by chance
 # What a sentence ends with, in UTF-8.
 _STOPS = tuple(each.encode() for each in f".!?…\"'”’»)」』）{STOPS}")
 _PARTS = " ,;|\u00b7"  # "By Ann Ford, " before a date
 _LINE_ENDS = "\n\0\n"
 _QUARTER_BYTES = 8  # of a sentence: two of them stand in no text by chance
-_DAY_SECS = 86_400
 SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -195,7 +163,7 @@ class Text:
 
 def _numbers_in(text: str) -> frozenset[str]:
     """Without joints."""
-    return frozenset(number.translate(_JOINTS) for number in _NUMBER.findall(text))
+    return frozenset(number.translate(JOINTS) for number in _NUMBER.findall(text))
 
 
 def _runs(text: str) -> Iterator[tuple[str, int]]:
@@ -339,7 +307,7 @@ class Page:
                 missed, is_begun = [], False
                 continue
             end, is_counted = place + len(packed), counts(packed)
-            is_line = len(packed) >= _ROW_BYTES and _DIGITS.search(sentence) is not None
+            is_line = len(packed) >= _ROW_BYTES and DIGITS.search(sentence) is not None
             if not text.startswith(packed, place):  # most of an article stand there in this order
                 if scanned >= MOST_SCANNED or not (is_counted or is_line):
                     continue
@@ -387,7 +355,7 @@ class Page:
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation, as 1,299.00."""
-        spelled_so = {each.translate(_JOINTS) for each in (text, _number(text))}
+        spelled_so = {each.translate(JOINTS) for each in (text, bare_number(text))}
         digits = [each for each in spelled_so if each.isascii() and each.isdigit()]
         found = {f"{each}{zeros}" for each in digits for zeros in ("", "0", "00")}
         return any(each.has_number(found) for each in self._shown)
@@ -405,7 +373,7 @@ class Page:
         if found is None:
             return False
         begun, whole = found[0][:-2], [found[0]]
-        if found[0] in _days_about_now():
+        if found[0] in days_about_now():
             time_of, whole = _ISO_TIME.match(text), []
             if time_of and time_of[3] in (None, "00"):
                 whole = [f"{found[0]}{sign}{time_of[2]}" for sign in "t "]
@@ -454,10 +422,10 @@ class Page:
             is_shown = self._stands(f"{time_of[2]}:{time_of[3]}")
             return is_shown and not is_of_the_crawl(text)
         letters = "".join(_WORD.findall(text))  # run-20261127
-        names_today = any(day.replace("-", "") in letters for day in _days_about_now())
+        names_today = any(day.replace("-", "") in letters for day in days_about_now())
         if names_today or is_of_the_crawl(text):
             return time_of is not None and self._stands(time_of[2])
-        number = _number(text).translate(_JOINTS)
+        number = bare_number(text).translate(JOINTS)
         return not any(each.has(plain) or number in each.numbers for each in self._shown)
 
 
@@ -483,59 +451,6 @@ def _sources(held: bytes | str) -> list[Text]:
     plain = unescaped(source)
     plain = _ESCAPE.sub(_of_escape, plain) if "\\" in plain else plain
     return [Text(each.lower()) for each in dict.fromkeys((source, plain))]
-
-
-def _number(text: str) -> str:
-    """A number without its currency, and without zeros after its point; "" for another text."""
-    amount = _AMOUNT.fullmatch(text)
-    number = amount[1].strip() if amount else ""
-    return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
-
-
-def in_one_notation(text: str) -> str:
-    """An amount without blanks, and without zeros behind a point: 1 299,00 kr is 1299kr."""
-    return _BLANKS.sub("", _ZEROS.sub("", text)) if is_amount(text) else text
-
-
-def numbers_of(text: str) -> list[str]:
-    """The numbers of a short folded text, in one notation, and the currency or unit of an amount.
-
-    "from 1,299.00 €" has 1299 and eur, 12a has 12 and a. A date has no time of day, and its month
-    is one of 12: print views often write it otherwise.
-    """
-    if len(text) <= _DATE_CHARS and _YEAR.search(text) is not None:
-        text = _MONTHS.sub(lambda month: f" {month.lastindex} ", _CLOCK.sub("", text))
-    joined = _THOUSANDS.sub("", _ZEROS.sub("", text))
-    numbers = [found.lstrip("0") or "0" for found in _DIGITS.findall(joined)]
-    text = _FROM.sub("", text)
-    unit = "".join(filter(str.isalpha, _CURRENCY.sub("", text))) if is_amount(text) else ""
-    return [each for each in (*numbers, _currency_of(text), unit) if each]
-
-
-def is_date(text: str) -> bool:
-    """Whether it is a day, a month and a year, perhaps with a time of day, and nothing else."""
-    if len(text) > _DATE_CHARS or _YEAR.search(text) is None:
-        return False
-    rest = _MONTHS.sub(" ", _CLOCK.sub(" ", text))
-    return _OF_DATES.sub("", rest) == "" and len(_DIGITS.findall(" ".join(numbers_of(text)))) == 3
-
-
-def is_amount(text: str) -> bool:
-    """Whether it is a number, alone or with its currency or unit."""
-    return _AMOUNT.fullmatch(text) is not None
-
-
-def is_price(text: str) -> bool:
-    """Whether it is short, and has a number and a currency."""
-    return _currency_of(text) != ""
-
-
-def _currency_of(price: str) -> str:
-    """The currencies of a short text with a number, as codes; "" of another text."""
-    if len(price) > _PRICE_CHARS or _DIGITS.search(price) is None:
-        return ""
-    found = {_CODES.get(each, each) for each in _CURRENCY.findall(price)}
-    return " ".join(sorted(found))
 
 
 def counts(sentence: bytes) -> bool:
@@ -589,41 +504,6 @@ def _of_escape(found: re.Match[str]) -> str:
     if escape[0] == "u":
         return chr(int(escape[1:], 16))
     return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
-
-
-def is_of_the_crawl(text: str) -> bool:
-    """Whether it is a digest, a UUID or a time of today: what spiders add."""
-    try:
-        number = float(text)
-    except ValueError:
-        is_now = text[:10] in _days_about_now() and ":" in text
-        return is_now or _DIGEST.fullmatch(text) is not None
-    return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
-
-
-def _days_about_now() -> set[str]:
-    now = time.time()
-    return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
-
-
-@lru_cache(maxsize=8)
-def path_of(text: str) -> str:
-    """The path of a URL, or else its host; "" for another text."""
-    if not (text.startswith("/") or "://" in text[:12]) or text.split() != [text]:
-        return ""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return ""
-    return parts.path.strip("/") or parts.netloc
-
-
-def link_of(text: str) -> str:
-    """A URL but for its scheme and host; "" for another text, and for an image's."""
-    path = path_of(text)
-    if not path or IMAGE.search(path):
-        return ""
-    return urlsplit(text)._replace(scheme="", netloc="").geturl().strip("/") or path
 
 
 def _joins(text: str, place: int) -> bool:

@@ -33,9 +33,10 @@ ROOMS = {
     "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "native", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "on_page": {"page", "urls"},
+    "notation": set(),
+    "on_page": {"notation", "page", "urls"},
     "item_values": {"bits", "page"},
-    "items": {"bits", "item_values", "on_page", "options", "page"},
+    "items": {"bits", "item_values", "notation", "on_page", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"urls", "verdict"},
     "candidates": {"options", "stores", "twins", "verdict"},

@@ -31,6 +31,7 @@ from simhash_pipeline import (
     item_values,
     items,
     judge,
+    notation,
     on_page,
     specific_text,
     twins,
@@ -123,7 +124,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "a dateline is no news": ("_DATELINE", re.compile("(?!)")),
     "a sentence that copies repeat is no news": ("RepeatedText.learn_copy", _no),
 }
-ROOMS = (judge, candidates, twins, specific_text, titles, item_values, items, on_page)
+ROOMS = (judge, candidates, twins, specific_text, titles, item_values, items, notation, on_page)
 
 
 @dataclass(frozen=True, slots=True)
