@@ -33,6 +33,8 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
             if not (folder := Folder(path)).files():
                 raise ArchiveError(f"{path} holds no page: no file in it begins as HTML does")
             return folder
+        if path.exists() and not path.is_file():  # opening a pipe waits for who writes to it
+            raise ArchiveError(f"{path} is no file, and an input is read twice: write it to one")
         path.open("rb").close()
     except OSError as error:
         raise ArchiveError(f"{error.filename or name} can't be read: {error.strerror}") from error

@@ -263,6 +263,13 @@ def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:
         open_input(str(tmp_path / "none.jsonl"), Options())
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes among files")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(ArchiveError, match="is no file, and an input is read twice"):
+        open_input(str(tmp_path / "pipe.jsonl"), Options())
+
+
 def test_a_feed_named_for_parquet_is_refused(tmp_path: Path) -> None:
     write_json_lines(tmp_path / "a.parquet", PAGES)
     with pytest.raises(Exception, match="is not a Parquet file"):
