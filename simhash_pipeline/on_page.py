@@ -289,14 +289,13 @@ class Page:
         return found
 
     def said_in(self, own: list[bytes]) -> Iterator[tuple[str, bool]]:
-        """The visible sentences that a text of these says, see `_end_in`, and which count.
+        """The visible sentences that a text of these says, see `_Reading`, and which count.
 
         One between two of a line does, too: it may end with a link. Between those that count in the
         text a line of the article counts that has a number, as of a list. A teaser beside the
         article may have a part of its lead.
         """
-        text, whole, place, scanned = b"".join(own), {*own}, 0, 0
-        found: list[tuple[int, str, bool, bool]] = []
+        reading, found = _Reading(own), list[tuple[int, str, bool, bool]]()
         missed, is_begun = list[tuple[str, bytes]](), False  # of a line, since one that it says
         page, *markup = (each.text for each in self._shown)
         shown = "\n".join([page.partition("\n")[2], *markup])  # without the title
@@ -306,34 +305,38 @@ class Page:
             if packed == b"\0":
                 missed, is_begun = [], False
                 continue
-            end, is_counted = place + len(packed), counts(packed)
+            is_counted = counts(packed)
             is_line = len(packed) >= _ROW_BYTES and DIGITS.search(sentence) is not None
-            if not text.startswith(packed, place):  # most of an article stand there in this order
-                if scanned >= MOST_SCANNED or not (is_counted or is_line):
-                    continue
-                # If the text goes on with a later one, it may be like that, and be left out.
-                later = (each for each in all_packed[at + 1 : at + 5] if len(each) >= _ROW_BYTES)
-                in_parts = is_counted and not any(text.startswith(each, place) for each in later)
-                end, looked_through = _end_in(text, packed, place, in_parts=in_parts)
-                scanned += looked_through
-                if end < 0:
-                    missed.append((sentence, packed))
-                    continue
-            if is_begun and len(missed) == 1 and (start := end - len(packed)) >= place:
-                before, whole_one = missed[0]
-                left = text[place:start]  # when the words of a link are out, perhaps nothing
-                if _are_ends(left, whole_one) if left else self._is_element(before):
-                    found.append((place, before, left != b"", False))
-            place, missed, is_begun = end, [], True
-            if packed not in whole and scanned < MOST_SCANNED:
-                scanned += len(self.beside)
-                if packed in self.beside:
-                    is_counted = is_line = False
+            if not (is_counted or is_line or reading.goes_on_with(packed)):
+                continue
+            end = reading.end_of(packed, all_packed[at + 1 : at + 5], in_parts=is_counted)
+            if end < 0:
+                missed.append((sentence, packed))
+                continue
+            if is_begun and len(missed) == 1:
+                found += self._between(reading, end - len(packed), *missed[0])
+            reading.place, missed, is_begun = end, [], True
+            is_own = packed in reading.lines or not reading.may_scan(self.beside)
+            if not is_own and packed in self.beside:
+                is_counted = is_line = False
             found.append((end, sentence, is_counted, is_line))
         counted = [end for end, _, is_counted, _ in found if is_counted]
         first, last = min(counted, default=0), max(counted, default=0)
         for end, sentence, is_counted, is_line in found:
             yield sentence, is_counted or (is_line and first < end < last)
+
+    def _between(
+        self, reading: _Reading, start: int, sentence: str, packed: bytes
+    ) -> list[tuple[int, str, bool, bool]]:
+        """The one sentence that was missed before the next one's start, if it ends with a link.
+
+        Then the text has its ends there; or, of one that is a link as a whole, nothing.
+        """
+        if start < reading.place:
+            return []
+        left = reading.text[reading.place : start]
+        is_said = _are_ends(left, packed) if left else self._is_element(sentence)
+        return [(reading.place, sentence, left != b"", False)] if is_said else []
 
     def _is_element(self, sentence: str) -> bool:
         """Whether its source has an element of just these words."""
@@ -429,6 +432,64 @@ class Page:
         return not any(each.has(plain) or number in each.numbers for each in self._shown)
 
 
+class _Reading:
+    """A scraped text, in which the sentences of its page are looked for in their order."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.text, self.lines, self.place = b"".join(lines), {*lines}, 0
+        self._scanned = 0
+
+    def may_scan(self, text: bytes) -> bool:
+        """Whether it may be looked through, too."""
+        is_little = self._scanned < MOST_SCANNED
+        self._scanned += len(text) * is_little
+        return is_little
+
+    def goes_on_with(self, sentence: bytes) -> bool:
+        return self.text.startswith(sentence, self.place)
+
+    def end_of(self, sentence: bytes, later: list[bytes], *, in_parts: bool) -> int:
+        """Where a sentence ends, -1 if it isn't there; behind the place it is looked for first.
+
+        Half of it may be there, as `p::text` leaves the words of links out: its begin and its end
+        where the text goes on, or two quarters of a long one. If it goes on with a later sentence,
+        this may be like that one, and be left out.
+        """
+        if self.goes_on_with(sentence):  # as most of an article do
+            return self.place + len(sentence)
+        if self._scanned >= MOST_SCANNED:
+            return -1
+        size, near = len(sentence), self.place + 4 * len(sentence)
+        if (at := self.text.find(sentence, self.place, near)) >= 0:
+            return at + size
+        following = (each for each in later if len(each) >= _ROW_BYTES)
+        if in_parts and not any(map(self.goes_on_with, following)):
+            end = self._end_of_parts(sentence)
+            if end >= 0:
+                return end
+        at = self.text.find(sentence) if self.may_scan(self.text) else -1
+        return at + size if at >= 0 else -1
+
+    def _end_of_parts(self, sentence: bytes) -> int:
+        size = len(sentence)
+        here = self.text[self.place : self.place + size]
+        begin = _common(here, sentence)
+        tail = sentence[max(begin, size - _QUARTER_BYTES) :]
+        found_at = here.find(tail, begin)
+        end = found_at + len(tail)
+        if found_at < 0 or not sentence.endswith(here[begin:end]):
+            end = begin
+        if 2 * end >= size:
+            return self.place + end
+        quarter = size // 4
+        if quarter < _QUARTER_BYTES:
+            return -1
+        near = self.place + 4 * size
+        parts = (sentence[at : at + quarter] for at in range(0, 4 * quarter, quarter))
+        found = [at for part in parts if (at := self.text.find(part, self.place, near)) >= 0]
+        return found[-1] + quarter if len(found) > 1 else -1
+
+
 # All rows of a page are looked for in the same texts, which are folded once.
 @lru_cache(maxsize=2)
 def _folded_title(title: str) -> Text:
@@ -467,36 +528,6 @@ def _common(one: bytes, other: bytes) -> int:
 def _are_ends(left: bytes, sentence: bytes) -> bool:
     """Whether this is the begin and the end of the sentence, of which either may be missing."""
     return len(left) <= len(sentence) and sentence.endswith(left[_common(left, sentence) :])
-
-
-def _end_in(text: bytes, sentence: bytes, place: int, *, in_parts: bool) -> tuple[int, int]:
-    """Where a sentence ends in a text, -1 if it isn't there; and how much was looked through.
-
-    It is looked for behind the place first. Half of it may be there, as `p::text` leaves the words
-    of links out: its begin and its end where the text goes on, or two quarters of a long one.
-    """
-    size = len(sentence)
-    near = place + 4 * size
-    if (at := text.find(sentence, place, near)) >= 0:
-        return at + size, 0
-    if in_parts:
-        here = text[place : place + size]
-        begin = _common(here, sentence)
-        tail = sentence[max(begin, size - _QUARTER_BYTES) :]
-        found_at = here.find(tail, begin)
-        end = found_at + len(tail)
-        if found_at < 0 or not sentence.endswith(here[begin:end]):
-            end = begin
-        if 2 * end >= size:
-            return place + end, 0
-        quarter = size // 4
-        if quarter >= _QUARTER_BYTES:
-            parts = (sentence[at : at + quarter] for at in range(0, 4 * quarter, quarter))
-            found = [at + quarter for part in parts if (at := text.find(part, place, near)) >= 0]
-            if len(found) > 1:
-                return found[-1], 0
-    at = text.find(sentence)
-    return at + size if at >= 0 else -1, len(text)
 
 
 def _of_escape(found: re.Match[str]) -> str:
