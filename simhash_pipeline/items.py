@@ -421,9 +421,8 @@ def _unseen(value: _Value, page: on_page.Page) -> str:
     A part of the address counts beside a value that is none of its own: a rating of 2 at `?v=2`.
     """
     path = notation.path_of(value.text)
-    is_no_value = path and not notation.IMAGE.search(
-        path
-    )  # an address that was made, or is a list's
+    # An address that was made, or is a list's.
+    is_no_value = path and not notation.IMAGE.search(path)
     if not value.plain or is_no_value or _is_one_of(_CRAWLS, value.name):
         return ""
     if page.is_own_address(value.text):
