@@ -282,8 +282,8 @@ def text(name: object, said: list[str], host: str = "a.example") -> tuple[str, P
 
 
 def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
-    judge = Judge(options=Options(**options))
-    return [judge.judge(*page) for page in pages]
+    with Judge(options=Options(**options)) as judge:
+        return [judge.judge(*page) for page in pages]
 
 
 def notice(number: int, host: str = "a.example") -> tuple[str, PageFingerprint]:

@@ -339,11 +339,11 @@ def _measures() -> Sequence[tuple[str, float | None, Sequence[Made]]]:
 
 def _hits(made: Made) -> Iterator[float]:
     """1.0 for each page that is counted and was kept, or found, as it must."""
-    judge = Judge()
-    for page, finds in zip(made.pages, made.finds, strict=True):
-        verdict = judge.judge(page.url, _fingerprinter().fingerprint(page.html, page.url))
-        if finds is not None:
-            yield float(verdict.dropped == finds)
+    with Judge() as judge:
+        for page, finds in zip(made.pages, made.finds, strict=True):
+            verdict = judge.judge(page.url, _fingerprinter().fingerprint(page.html, page.url))
+            if finds is not None:
+                yield float(verdict.dropped == finds)
 
 
 def _page(words: Words, site: str, said: Said, text: str, url: str) -> MadePage:

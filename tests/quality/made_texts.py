@@ -111,12 +111,13 @@ def vocabulary(lang: str) -> Sequence[str]:
 
 def _kept(texts: Sequence[str], titles: Sequence[str] = ()) -> list[float]:
     """1.0 for each text after the first that is kept; the last ones have these titles."""
-    judge = Judge()
     of_texts = [*[""] * (len(texts) - len(titles)), *titles]
-    verdicts = [
-        judge.judge(f"http://a.example/{n}", _fingerprinter().fingerprint_text(text, title=title))
-        for n, (text, title) in enumerate(zip(texts, of_texts, strict=True))
-    ]
+    read = _fingerprinter().fingerprint_text
+    with Judge() as judge:
+        verdicts = [
+            judge.judge(f"http://a.example/{n}", read(text, title=title))
+            for n, (text, title) in enumerate(zip(texts, of_texts, strict=True))
+        ]
     return [float(not verdict.dropped) for verdict in verdicts[1:]]
 
 

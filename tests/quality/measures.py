@@ -7,6 +7,7 @@ import importlib
 import math
 import tempfile
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -24,7 +25,6 @@ from simhash_pipeline import (
     PageFingerprint,
     content_fingerprint,
     hamming_distance,
-    open_store,
 )
 from simhash_pipeline.page.segment import words as tokens
 from tests.quality.beside_changes import beside_change_rows
@@ -123,7 +123,8 @@ class Joins:
     ) -> None:
         self._other = other
         options = Options(content_distance=distance, min_tokens=min_tokens)
-        self._judge = Judge(open_store("memory:"), options)
+        self._judge = Judge("memory:", options)
+        weakref.finalize(self, self._judge.close)
         self._min_tokens = min_tokens
 
     def __call__(self, a: PageFingerprint | None, b: PageFingerprint | None) -> bool:
