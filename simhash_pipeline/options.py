@@ -375,6 +375,8 @@ class Options:
         given = {name.removeprefix(PREFIX).lower(): settings[name] for name in names}
         known = [field.name for field in dataclasses.fields(cls)]
         faults = [_unknown(name, known) for name in given if name not in known]
+        small = [one for one in settings if one.upper().startswith(PREFIX) and one not in names]
+        faults += [f"{name} is not a setting; did you mean {name.upper()}?" for name in small]
         try:
             options = cls(**{name: value for name, value in given.items() if name in known})
         except OptionsError as error:

@@ -124,6 +124,12 @@ def test_a_part_of_a_name_suggests_the_setting() -> None:
         Options.from_settings({"SIMHASH_DISTANCE": 3})
 
 
+def test_a_setting_in_small_letters_is_none() -> None:
+    """Scrapy takes it on a command line, and a dry run would drop."""
+    with pytest.raises(OptionsError, match=r"^simhash_dry_run is not .* mean SIMHASH_DRY_RUN\?$"):
+        Options.from_settings({"simhash_dry_run": "1"})
+
+
 def test_what_is_added_to_items_is_a_dict_and_on_a_command_line_json() -> None:
     given = Options(added_fields={"verdict": "note", "text": "body"})
     as_json = {"SIMHASH_ADDED_FIELDS": '{"verdict": "note", "text": "body"}'}

@@ -327,7 +327,7 @@ class ExplainCommand(Command):
             why = f" (its item was kept: dry run or tagged){why}"
         yield f"{verb} {minute(unix_seconds(line.time))} UTC by {line.spider}{why}."
         names = [name for name in line.fields if name != "title"]  # titles are shown
-        if line.record is None and names:
+        if line.record is None and names and not line.rows:
             how = f'SIMHASH_ITEM_FIELDS = ("+{names[0]}",) lets one count'
             yield f"Fields that differ and didn't count: {', '.join(names)}. {how}."
         yield from _changed(line)

@@ -10,7 +10,7 @@ from w3lib.encoding import http_content_type_encoding
 from simhash_pipeline.bits import hash_of
 from simhash_pipeline.items import flat_values, with_values
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
+from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
 
 
@@ -56,7 +56,7 @@ def _found(
         or not (isinstance(response, HtmlResponse) and html in (response.body, response.text))
     ):
         return _joined(item_source(adapter, options, own), response)
-    if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
+    if isinstance(response, HtmlResponse) or (response and is_pdf(response.body)):
         return source_from_response(response)._replace(is_response=True)
     return None if held is None else item_source(adapter, options)  # PageError, unless it is empty
 

@@ -9,9 +9,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import pytest
+from scrapy.http import Response
 
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, dedupe
 from simhash_pipeline.archive.dedup import DedupJob, dedup
+from simhash_pipeline.crawl.item_source import find_page
 from tests.archive.archives import response
 from tests.crawl.crawling import crawl
 
@@ -142,3 +144,14 @@ def test_a_crawl_judges_a_pdf_in_the_item(tmp_path: Path) -> None:
     result = crawl(tmp_path, items)
     assert result.dropped == ["http://b.example/report.pdf"]
     assert result.stats["simhash/errors/empty"] == 1
+
+
+def test_without_the_extra_a_response_s_pdf_is_kept_and_the_extra_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simhash_pipeline.page.pdf.reads_pdfs", lambda: False)
+    response = Response("http://a.example/report.pdf", body=ONE)
+    source = find_page({"title": "A report"}, response, Options())
+    assert source is not None
+    with pytest.raises(PageError, match=r"pip install 'simhash-pipeline\[pdf\]'"):
+        Fingerprinter().read(source)
