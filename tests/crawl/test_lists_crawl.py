@@ -303,6 +303,21 @@ def test_a_row_with_its_link_comes_out_once_in_whatever_order(tmp_path: Path) ->
         assert sorted(priced_crawl(tmp_path, site, day, LinkedRows, **settings)) == new
 
 
+class RowsOfTheirList(Everything):
+    """As most spiders do, each row holds where it was scraped."""
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield from ({**row, "url": response.url} for row in linked_rows(response))
+
+
+def test_a_row_that_holds_its_list_s_address_comes_out_once(tmp_path: Path) -> None:
+    """Of a list that is met once more, in another session or sorted."""
+    rows = list_sites.names("shop", 0, 12, "English")
+    with served(lambda _: priced_list(rows)) as site:
+        paths = ["all?page=1", "all?page=1&PHPSESSID=ffeeddccbbaa9988", "all?page=1&sort=date"]
+        assert sorted(priced_crawl(tmp_path, site, paths, RowsOfTheirList)) == sorted(rows)
+
+
 def test_a_row_that_each_night_pushes_down_comes_out_once(tmp_path: Path) -> None:
     """It stands on another page before the first one forgets it."""
     rows = [row for n in range(10) for row in list_sites.names("shop", n, 12, "English")]
