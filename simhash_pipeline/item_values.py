@@ -283,10 +283,18 @@ def packed_sentences(counted: Mapping[bytes, bool]) -> bytes:
 
 def new_sentences(mine: bytes, others: bytes) -> frozenset[int]:
     """The sentences that count and that the other text lacks, of those it would have chosen."""
-    known = {each & BLOCK_BITS for each, _ in _SENTENCE.iter_unpack(others)}
+    known, _ = _blocks_in(others)
     limit = max(known) if len(known) == MOST_SENTENCES else BLOCK_BITS
-    own = (each & BLOCK_BITS for each, _ in _SENTENCE.iter_unpack(mine) if each & MAIN)
-    return frozenset(each for each in own if each <= limit) - known
+    _, own = _blocks_in(mine)
+    return frozenset([each for each in own - known if each <= limit])
+
+
+@lru_cache(maxsize=16)  # a text is compared with many
+def _blocks_in(sentences: bytes) -> tuple[frozenset[int], frozenset[int]]:
+    """Its sentences, and those that count."""
+    blocks = [each for each, _ in _SENTENCE.iter_unpack(sentences)]
+    counted = [each & BLOCK_BITS for each in blocks if each & MAIN]
+    return frozenset([each & BLOCK_BITS for each in blocks]), frozenset(counted)
 
 
 def renumbered(mine: bytes, others: bytes) -> frozenset[int]:

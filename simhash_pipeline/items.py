@@ -122,10 +122,11 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
         if source.is_text and name == "title" and not is_named:
             continue
         with suppress(Exception):  # the item's own
-            values = [*flat_values(str(name), item[name])]
+            field = str(name)[:_NAME_CHARS]
+            values = [*flat_values(field, item[name])]
             found += values
-            tells = any(_is_one_of(fields, str(name)) for fields in (_OFFERS, _PAY, _NUMBERS))
-            is_size = _is_one_of(_SIZES, str(name))
+            tells = any(_is_one_of(fields, field) for fields in (_OFFERS, _PAY, _NUMBERS))
+            is_size = _is_one_of(_SIZES, field)
             tells |= is_size and not any(_BYTES.fullmatch(text) for _, text, _ in values)
             if str(name) in added_names or (is_bare and tells):
                 added.update(flat for flat, *_ in values)
@@ -180,9 +181,10 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
             yield name, text, ""
         return
     todo, dicts = [(name, "", value)], count()
-    for _ in range(_MOST_NODES):
+    for left in range(_MOST_NODES, 0, -1):
         if not todo:
             return
+        del todo[:-left]  # what won't be looked at
         name, place, value = todo.pop()
         if type(value).__module__ == "numpy":  # of a DataFrame
             value = value.tolist()
@@ -198,7 +200,7 @@ def flat_values(name: str, value: Any) -> Iterator[tuple[str, str, str]]:
                 above = place.partition("#")[0].partition("/")[2]
                 parts = value[:_MOST_NODES]
                 places = (
-                    f"{above}/{next(dicts)}" if _fields_of(part) else f"{place}#{at}"
+                    f"{above}/{next(dicts)}" if _fields_of(part) else f"{place}#{at}"[:_NAME_CHARS]
                     for at, part in enumerate(parts)
                 )
                 todo += reversed([(name, *each) for each in zip(places, parts, strict=True)])

@@ -483,7 +483,7 @@ def stored_page(
         "site": site,
         "first_seen": seen_at,
         "seen_at": seen_at,
-        "title": page.title[: titles.TITLE_CHARS],
+        "title": page.title[: titles.TITLE_CHARS].encode("utf-8", "replace").decode(),
         "address": address_of(key, page.canonical_url),
         "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,

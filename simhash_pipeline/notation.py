@@ -6,6 +6,8 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from simhash_pipeline.page.bounds import has_long_host
+
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
 _ZEROS = re.compile(r"[.,]00(?!\d)")
@@ -44,14 +46,15 @@ _CURRENCY = re.compile(
 _UNIT = rf"(?:{_CURRENCY.pattern}|[^\W\d_]{{0,4}}[^\w\s]?)"
 _AMOUNT = re.compile(rf"{_UNIT}\s?(\d[\d.,' \u2019\u00a0\u202f\u2009]*){_UNIT}", re.IGNORECASE)
 _FROM = re.compile(r"^(?:from|ab|dès|desde|da|od|от|vanaf|fra|från|à partir de)\s")
-_PRICE_CHARS = 40
+_PRICE_CHARS, _AMOUNT_CHARS = 40, 100
 _DAY_SECS = 86_400
+_MAX_LINK_CHARS = 10_000  # browsers and servers take 8,000
 IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
 
 
 def bare_number(text: str) -> str:
     """A number without its currency, and without zeros after its point; "" for another text."""
-    amount = _AMOUNT.fullmatch(text)
+    amount = _AMOUNT.fullmatch(text) if len(text) <= _AMOUNT_CHARS else None
     number = amount[1].strip() if amount else ""
     return number.rstrip("0").rstrip(".") if "." in number and "," not in number else number
 
@@ -86,7 +89,7 @@ def is_date(text: str) -> bool:
 
 def is_amount(text: str) -> bool:
     """Whether it is a number, alone or with its currency or unit."""
-    return _AMOUNT.fullmatch(text) is not None
+    return len(text) <= _AMOUNT_CHARS and _AMOUNT.fullmatch(text) is not None
 
 
 def is_price(text: str) -> bool:
@@ -120,7 +123,9 @@ def days_about_now() -> set[str]:
 @lru_cache(maxsize=8)
 def path_of(text: str) -> str:
     """The path of a URL, or else its host; "" for another text."""
-    if not (text.startswith("/") or "://" in text[:12]) or text.split() != [text]:
+    if not (text.startswith("/") or "://" in text[:12]) or len(text) > _MAX_LINK_CHARS:
+        return ""
+    if has_long_host(text) or text.split() != [text]:
         return ""
     try:
         parts = urlsplit(text)

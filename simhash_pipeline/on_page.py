@@ -142,7 +142,7 @@ class Text:
                 return
             yield place
             place = self.text.find(word, place + len(word))
-        if place >= 0:  # a letter or a digit is within many words
+        if place >= 0 and len(word) <= _MOST_MARKUP:  # a letter or a digit is within many words
             self._scanned += 9 * len(self.text)  # it takes ten times as long
             found = (each.start() for each in _whole(word).finditer(self.text, place))
             yield from islice(found, _MOST_PLACES)
@@ -207,8 +207,9 @@ class Page:
             if self.is_own_address(text) or not any(map(self.holds, spelled_so)):
                 return ""
             return self._link(text, path)
-        links = [(each, path_of(each)) for each in text.split("\n")]
-        if len(links) > 1 and all(path for _, path in links):
+        lines = text.split("\n")
+        links = [(each, path_of(each)) for each in lines[:_MOST_WORDS]]
+        if 1 < len(lines) == len(links) and all(path for _, path in links):
             is_here = all(self.holds(path) for _, path in links)
             return "\n".join(self._link(*link) for link in links) if is_here else ""
         if not plain or self.shows(plain):

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import reduce
 from itertools import chain
 from typing import Any, TypeAlias
 from urllib.parse import SplitResult, parse_qs, urlsplit
@@ -134,7 +133,7 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
     mine, others = _query(a), _query(b)
     keys = sorted(key for key in mine | others if mine.get(key) != others.get(key))
     rules = [UrlRule(a.netloc, key) for key in keys]
-    left = [reduce(lambda url, rule: rule.applied(url), rules, each) for each in (dropped, twin)]
+    left = [url_query_cleaner(each, keys, remove=True, unique=False) for each in (dropped, twin)]
     return rules if left[0] == left[1] else []
 
 

@@ -137,6 +137,8 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def _site_of_host(url: str) -> str:
+    if has_long_host(url):
+        return url
     try:
         parts = urlsplit(url)
         host = parts.hostname or parts.scheme or url

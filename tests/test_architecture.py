@@ -33,7 +33,7 @@ ROOMS = {
     "answers": {"bits", "errors", "options", "stores", "urls"},
     "repeated_text": {"bits", "errors", "native", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "notation": set(),
+    "notation": {"page"},
     "on_page": {"notation", "page", "urls"},
     "item_values": {"bits", "page"},
     "items": {"bits", "item_values", "notation", "on_page", "options", "page"},

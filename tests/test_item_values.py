@@ -38,6 +38,7 @@ from simhash_pipeline.item_values import (
     without_facts,
 )
 from simhash_pipeline.items import as_row, said_by, with_values
+from simhash_pipeline.notation import path_of
 from simhash_pipeline.on_page import Text, _shown
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.visible import MAIN
@@ -1741,6 +1742,29 @@ def test_values_below_one_long_key_take_little_memory() -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 20_000_000
+
+
+def test_lists_within_lists_take_memory_as_their_size() -> None:
+    held: Any = "value"
+    for n in range(600):
+        held = [*map(str, range(n % 7)), {"a": n}, held]
+    tracemalloc.start()
+    with_values(Source(page(), A), {"data": held}, Options())
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10_000_000
+
+
+@pytest.mark.parametrize("text", ["http://a" + "\u0f73" * 20_000, f"/{'a' * 20_000}"])
+def test_a_link_that_no_browser_takes_is_a_text(text: str) -> None:
+    """The marks of a host are sorted in quadratic time."""
+    assert path_of(text) == ""
+    assert second(("<p>x", {"link": text}), ("<p>x", {"link": text})).dropped
+
+
+def test_half_an_emoji_in_a_title_makes_no_other_page() -> None:
+    records = [{"text": SHOE, "title": "Fog \ud83d"} for _ in range(3)]
+    assert len(list(dedupe(records))) == 1
 
 
 ENDLESS = f"&#{'1' * 4_301};"  # of more digits than Python makes an int of

@@ -46,6 +46,7 @@ CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?
 CUT_SHORT = "it ends before its Content-Length"
 _ZSTD = b"\x28\xb5\x2f\xfd"  # what such data begins with
 _CODED_BYTES = 1 << 16  # more than any coding adds to data that it can't make shorter
+_MAX_CODINGS = 5  # as curl; of the last ones applied
 _MAX_FRAMES = 1_000  # of a coded body, most of which have one
 BLOCK_BYTES = 1 << 20
 _OVERLAP = 64  # of two blocks that are searched
@@ -250,7 +251,7 @@ def _body(raw: Any, most: int) -> bytes:
     stream = ChunkedDataReader(raw.raw_stream) if "chunked" in transfer else raw.raw_stream
     codings = f"{_named(raw, 'content-encoding')},{transfer}".split(",")  # as they were applied
     names = [name.strip().lower().removeprefix("x-") for name in codings]
-    known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]
+    known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK][:_MAX_CODINGS]
     data: bytes = stream.read(most + _CODED_BYTES if known else most)
     for unpack in known:
         data = unpack(data, most)

@@ -23,6 +23,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from lxml.etree import _Element
 
 from simhash_pipeline.bits import hash_of
+from simhash_pipeline.page.bounds import has_long_host
 
 MAX_TOKENS = 150  # of the main text
 _MAX_CHARS = 20_000  # of all that is visible
@@ -35,7 +36,8 @@ _PREVIEWS = frozenset(["description", "og:description", "og:image", "og:video"])
 _NO_VALUES = frozenset(["button", "hidden", "image", "password", "reset", "submit"])  # inputs
 _LONG_CHARS = 80  # of an attribute, or a script's text, that holds what a script will show
 # To the end of the line where there is no other: what can't fail is never tried again.
-_STRING = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?""")
+_STRING = re.compile(r""""(?:[^"\\\n]+|\\.)*"?|'(?:[^'\\\n]+|\\.)*'?""")
+_GOES_ON_BEFORE, _GOES_ON = re.compile(r"[\w/.]"), re.compile(r"[\w/.-]")  # beside a path
 # A file's version says nothing of its content; where no file is named, a parameter may name it.
 _VERSION = re.compile(r"(\.[A-Za-z0-9]{2,5})\?\S*")
 
@@ -88,8 +90,19 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     said = " ".join("\n".join([*found, *hidden]).split())
     path = "" if url is None else _split(url).path.rstrip("/")
     if path and path in said:
-        said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url or "", ""))
+        said = _without(said.replace(url or "", ""), path)
     return hash_of(said) if said else b""
+
+
+def _without(text: str, path: str) -> str:
+    """The text without the path where it stands by itself; a regex tries each place anew."""
+    first, *others = text.split(path)
+    parts, before = [first], first
+    for part in others:
+        is_within = _GOES_ON_BEFORE.search(before[-1:]) or _GOES_ON.match(part)
+        parts += [path * bool(is_within), part]
+        before = part or path
+    return "".join(parts)
 
 
 def _shown_by(element: _Element) -> Iterator[str]:
@@ -118,6 +131,6 @@ def _shown_by(element: _Element) -> Iterator[str]:
 
 def _split(url: str) -> SplitResult:
     try:
-        return urlsplit(url)
+        return urlsplit("" if has_long_host(url) else url)
     except ValueError:  # the judge refuses it
         return urlsplit("")

@@ -14,7 +14,7 @@ from simhash_pipeline.options import Options
 # <div id="root"></div>, <main id=__next><div class=spinner>Loading…</div></main>.
 _DRAWN = re.compile(
     rb"<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
-    rb"\b[^<>]{0,200}>\s{0,200}(?:(?:<(?:div|span|svg|img|i)\b[^<>]{0,200}>\s{0,200}){1,5}[^<>]{0,40})?"
+    rb"\b[^<>]{0,200}>\s{0,200}(?:(?:<(?:div|span|svg|img|i)\b[^<>]{0,200}>\s{0,200}){1,5}(?:[^<>\s][^<>]{0,39})?)?"
     rb"</(?:div|main|span|svg|i)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at

@@ -47,6 +47,7 @@ from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
 MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
+_MAX_URL_CHARS = 100_000  # longer ones no page has; urlsplit keeps 128 of them in memory
 _MAX_TITLE_CHARS = 1_000  # in which each line of the page is looked for
 _TITLE = re.compile(r"(?i)(?<![a-z])(?:title|heading|headline)(?![a-z])")  # of a class
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
@@ -62,7 +63,9 @@ _SIGN = re.compile(rf"[{_SIGNS}]+(?!\S)")
 _AGAIN = "\0"  # behind a word: it stands once more
 _OF_CODE = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:_+[a-z0-9]+)+(?![a-z0-9])")
 # What parts a title's parts: no hyphen or colon within words, but for one beside a Chinese sign.
-PART_BREAK = re.compile(rf"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*|(?<=[{HAN}])[_-]+|[_-]+(?=[{HAN}]))")
+PART_BREAK = re.compile(
+    rf"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*|(?<=[{HAN}])[_-]+|(?<![_-])[_-]+(?=[{HAN}]))"
+)
 _DIGITS, _NO_LETTERS = re.compile(r"\d+"), re.compile(r"[\W\d_]+")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
@@ -117,7 +120,8 @@ def canonical_url(head: Head, url: str | None) -> str | None:
         return None
     bases = ((href or "").strip() for tag, _, href, _, _ in head if tag == "base")
     base = next(filter(None, bases), "")
-    if any(map(has_long_host, (url or "", base, declared))):
+    given = url or "", base, declared
+    if any(map(has_long_host, given)) or max(map(len, given)) > _MAX_URL_CHARS:
         return None
     try:
         return urljoin(urljoin(url or "", base), declared)
@@ -220,8 +224,10 @@ def name_of(
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
     named = (each for each in cut if any(map(str.isalpha, each)))  # no number of a list
     heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
-    repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
-    heads = {word for each in headings for word in words_of(each)}
+    heads_of = [words_of(each[:_MAX_TITLE_CHARS]) for each in headings]
+    said_so = zip(headings[:2], heads_of, strict=False)
+    repeated = next((each for each, of in said_so if {*words} > {*of} > set()), "")
+    heads = {*chain.from_iterable(heads_of)}
     text = lower(main_text) if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
     if not words:
@@ -245,10 +251,14 @@ def words_of(title: str) -> tuple[str, ...]:
     return tuple(words)[:MAX_WORDS]
 
 
-@lru_cache(maxsize=512)
 def title_words(title: str, heading: str) -> tuple[str, ...]:
     """The words of a page's title, then those that its heading alone has."""
-    words = words_of(title[:TITLE_CHARS])
+    return _title_words(title[:TITLE_CHARS], heading)
+
+
+@lru_cache(maxsize=512)
+def _title_words(title: str, heading: str) -> tuple[str, ...]:
+    words = words_of(title)
     return (*words, *(word for word in words_of(heading) if word not in words))[:MAX_WORDS]
 
 

@@ -131,6 +131,8 @@ PAGES: dict[str, Make] = {
         _of("ab", size // 2, b"<title>") + _of("<hr>abababc", size // 2, b"</title>")
     ),
     "a long script": _again("x <y ", b"<script>"),
+    "a script of one string": _again("a", b"<p>word<script>'"),
+    "boxes that a script fills": _again(f"<div id=app><i>{' ' * 150}</i{' ' * 40}"),
     "entities": _again("&lt;a ", b"<p>"),
     "character references": _again("&#65; ", b"<p>"),
     "an entity bomb": _entities,

@@ -6,6 +6,7 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict
 from simhash_pipeline.page.titles import (
+    PART_BREAK,
     SAID,
     WORD_BITS,
     name_two_things,
@@ -176,6 +177,10 @@ def test_a_part_of_a_title_is_a_name_as_a_whole(title: str) -> None:
     assert name_two_things(old, new, in_one_template=True) > name_two_things(
         old, new, in_one_template=True, repeated=repeated
     )
+
+
+def test_a_title_of_dashes_is_parted_in_linear_time() -> None:
+    assert len(PART_BREAK.split("-" * 200_000)) == 1
 
 
 def test_numbers_differ_whatever_words_two_sites_repeat() -> None:
