@@ -76,6 +76,7 @@ REASONS = {
     "unchanged": "known URL, nothing has changed",
     "answer": "a person answered that it is a copy of a kept page",
 }
+Kept = Literal["near miss", "changed", "replaced"]  # kinds of kept pages that have a line
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
 
@@ -87,7 +88,7 @@ class Drop:
     """
 
     schema: Literal[1] = 1
-    record: Literal["near miss", "changed", "replaced"] | None = None  # None, unwritten: a drop
+    record: Kept | None = None  # None, and not written, for a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -269,7 +270,7 @@ class DropLog:
             raise DropLogError(f"{failed}: the disk is full, or the file at its limit")
 
 
-def _kind_of_kept(verdict: Verdict) -> Literal["near miss", "changed", "replaced"] | None:
+def _kind_of_kept(verdict: Verdict) -> Kept | None:
     """A page near a stored one, a known one that has changed, or one in place of its twin."""
     if verdict.rejected_by:
         return "near miss"

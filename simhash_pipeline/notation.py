@@ -1,4 +1,7 @@
-"""How values are written: numbers, dates, prices and links, each in one notation."""
+"""How values are written: numbers, dates, prices and links, each in one notation.
+
+And which of them crawls add. Of a text alone: whether a page shows it, says on_page.py.
+"""
 
 import re
 import time
@@ -6,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.bounds import checked_url
 
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 JOINTS = str.maketrans("", "", ".,' \u2019\u00a0\u202f\u2009")
@@ -125,10 +128,10 @@ def path_of(text: str) -> str:
     """The path of a URL, or else its host; "" for another text."""
     if not (text.startswith("/") or "://" in text[:12]) or len(text) > _MAX_LINK_CHARS:
         return ""
-    if has_long_host(text) or text.split() != [text]:
+    if text.split() != [text]:
         return ""
     try:
-        parts = urlsplit(text)
+        parts = urlsplit(checked_url(text))
     except ValueError:
         return ""
     return parts.path.strip("/") or parts.netloc

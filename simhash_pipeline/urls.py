@@ -9,7 +9,7 @@ from w3lib.url import canonicalize_url
 
 from simhash_pipeline.bits import hash_of
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.bounds import MAX_URL_CHARS, checked_url, has_long_host
 
 # Parameters that say where a visitor comes from, and nothing of the page: of sources and campaigns,
 # clicks, mailings, counters, shares, shops' recommendations and sessions. Half of them are from the
@@ -42,8 +42,6 @@ _CANONICAL = re.compile(
 )
 _ROUTE = re.compile("[^#]*#!?/.")
 _suffixes = cache(partial(PublicSuffixList, accept_unknown=False))  # takes 3 MB and 0.03 s
-# Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
-_MAX_URL_CHARS = 100_000
 
 
 def is_tracking(key: str) -> bool:
@@ -122,8 +120,8 @@ def without_tracking(url: str) -> str:
 
 
 def _refuse_long(url: str) -> None:
-    if len(url) > _MAX_URL_CHARS:
-        rule = f"the limit is {_MAX_URL_CHARS:,}"
+    if len(url) > MAX_URL_CHARS:
+        rule = f"the limit is {MAX_URL_CHARS:,}"
         raise PageError("bad_url", f"the URL has {len(url):,} characters; {rule}")
 
 
@@ -137,10 +135,8 @@ def site_of(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def _site_of_host(url: str) -> str:
-    if has_long_host(url):
-        return url
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(checked_url(url))
         host = parts.hostname or parts.scheme or url
     except ValueError:
         return url

@@ -1,6 +1,7 @@
 """Where an item's page is found: in its fields, or in the response that the item came from."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from itemadapter import ItemAdapter
@@ -10,6 +11,7 @@ from w3lib.encoding import http_content_type_encoding
 from simhash_pipeline.bits import hash_of
 from simhash_pipeline.items import flat_values, with_values
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.bounds import checked_url
 from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
 
@@ -68,7 +70,10 @@ def _joined(source: Source, response: Response | None) -> Source:
     page = response.text if isinstance(response, TextResponse) else ""
     if not source.is_text and source.html in (response.body, page):
         page = ""
-    return source._replace(url=response.urljoin(source.url), page=page)
+    url = source.url
+    with suppress(ValueError):  # the judge refuses it
+        url = response.urljoin(checked_url(url))
+    return source._replace(url=url, page=page)
 
 
 def source_from_response(response: Response) -> Source:

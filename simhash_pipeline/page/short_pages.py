@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from lxml.etree import _Element
 
 from simhash_pipeline.bits import hash_of
-from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.bounds import checked_url
 
 MAX_TOKENS = 150  # of the main text
 _MAX_CHARS = 20_000  # of all that is visible
@@ -131,6 +131,6 @@ def _shown_by(element: _Element) -> Iterator[str]:
 
 def _split(url: str) -> SplitResult:
     try:
-        return urlsplit("" if has_long_host(url) else url)
+        return urlsplit(checked_url(url))
     except ValueError:  # the judge refuses it
         return urlsplit("")

@@ -38,7 +38,7 @@ from simhash_pipeline import native
 from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
-from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.bounds import checked_url
 from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.folding import is_pieced, lower
 from simhash_pipeline.page.folding import words_of as _words_in
@@ -47,7 +47,6 @@ from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
 MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
-_MAX_URL_CHARS = 100_000  # longer ones no page has; urlsplit keeps 128 of them in memory
 _MAX_TITLE_CHARS = 1_000  # in which each line of the page is looked for
 _TITLE = re.compile(r"(?i)(?<![a-z])(?:title|heading|headline)(?![a-z])")  # of a class
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
@@ -120,11 +119,9 @@ def canonical_url(head: Head, url: str | None) -> str | None:
         return None
     bases = ((href or "").strip() for tag, _, href, _, _ in head if tag == "base")
     base = next(filter(None, bases), "")
-    given = url or "", base, declared
-    if any(map(has_long_host, given)) or max(map(len, given)) > _MAX_URL_CHARS:
-        return None
     try:
-        return urljoin(urljoin(url or "", base), declared)
+        here, base, declared = map(checked_url, (url or "", base, declared))
+        return urljoin(urljoin(here, base), declared)
     except ValueError:  # it is no URL
         return None
 
@@ -241,7 +238,7 @@ def name_of(
 
 @lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test
 def words_of(title: str) -> tuple[str, ...]:
-    """The words of a title, folded, and each once more if it stands twice; `of_code` whole, too."""
+    """The words of a title, folded, each once more if it stands twice; in code the whole, too."""
     said = _SECTION_NUMBER.sub("", title.strip(), count=1) if title[:1].isdigit() else title.strip()
     sign = _SIGN.match(said)
     words: dict[str, None] = {} if sign is None else {sign[0]: None}

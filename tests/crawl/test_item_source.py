@@ -18,7 +18,7 @@ from scrapy.http import (
     XmlResponse,
 )
 
-from simhash_pipeline import Options
+from simhash_pipeline import Options, PageError
 from simhash_pipeline.crawl.item_source import find_page, source_from_response
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.source import Source
@@ -130,3 +130,14 @@ def test_so_they_are_of_a_part_of_the_page(held: str, page: str) -> None:
     response = HtmlResponse(URL, body=PART.encode(), encoding="utf-8", request=Request(URL))
     found = source({"html": held, "url": f"{URL}?1", "town": "Bremen"}, response)
     assert (found.html, found.page) == (held, page)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://a" + "\u0f73" * 20_000])
+def test_an_odd_address_next_to_a_response_is_refused_by_name(url: str) -> None:
+    """And the marks of a host are not sorted while the crawl waits."""
+    response = HtmlResponse(URL, body=PART.encode())
+    source = find_page({"url": url, "html": "<p>A flat."}, response, Options())
+    assert source is not None
+    with pytest.raises(PageError) as caught:
+        page_key(source.url)
+    assert caught.value.kind == "bad_url"
